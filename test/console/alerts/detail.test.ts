@@ -8,20 +8,20 @@ import { alertActions } from '../../../src/contract/vocabulary.ts';
 import { someAlert } from './some-alert.ts';
 
 describe('links to ATT&CK', () => {
-  test('lead to tactics, techniques and their parts', () => {
+  test('point to tactics, techniques and subtechniques', () => {
     expect(attackPage('TA0011')).toBe('https://attack.mitre.org/tactics/TA0011/');
     expect(attackPage('T1071')).toBe('https://attack.mitre.org/techniques/T1071/');
     expect(attackPage('T1071.004')).toBe('https://attack.mitre.org/techniques/T1071/004/');
   });
 
   test.each(['discovery', 'T1', 'T1071/../..', 'javascript:alert(1)', 'TA0011.001', ' T1071'])(
-    'are not made of %j',
+    'are not created for %j',
     (text) => expect(attackPage(text)).toBeUndefined(),
   );
 });
 
-describe('the events of an alert', () => {
-  test('are looked for between its ends, around its time', () => {
+describe('the evidence of an alert', () => {
+  test('links to events between its endpoints, around its time span', () => {
     const alert = someAlert({ src_ip: '10.0.0.1', dst_ip: '192.0.2.7', dst_port: 443 });
     expect(eventTable(alert)).toBe('network');
     expect(eventsOf(alert, 'network')).toEqual({
@@ -33,7 +33,7 @@ describe('the events of an alert', () => {
     });
   });
 
-  test('are those of DNS where it is about a name', () => {
+  test('links to DNS events for an alert about a domain', () => {
     const alert = someAlert({ src_ip: '10.0.0.1', domain: 'a.example', dst_port: 53 });
     expect(eventTable(alert)).toBe('dns');
     expect(eventsOf(alert, 'dns')).toMatchObject({ table: 'dns', src_ip: '10.0.0.1', q: 'a.example' });
@@ -44,7 +44,7 @@ describe('the events of an alert', () => {
     evidenceFacts(someAlert({ evidence })).map(({ name, parts, more }) => [name, parts, more] as const);
   const text = (text: string) => ({ kind: 'text', text });
 
-  test('figures are written as what they are', () => {
+  test('formats values by their kind', () => {
     expect(
       shown({
         distinct_ports: 1204.5,
@@ -65,7 +65,7 @@ describe('the events of an alert', () => {
     ]);
   });
 
-  test('times of all detectors are times', () => {
+  test('shows the times of all detectors as times', () => {
     const at = Date.UTC(2026, 10, 20, 10);
     const iso = new Date(at).toISOString();
     const evidence = { began: at, window_from: at, window_to: at, first_seen: at, seen_at: at };
@@ -83,7 +83,7 @@ describe('the events of an alert', () => {
     ]);
   });
 
-  test('bytes and lengths of time have their units', () => {
+  test('shows bytes and durations with units', () => {
     expect(
       shown({
         bytes_out: 1536,
@@ -107,13 +107,13 @@ describe('the events of an alert', () => {
       ['Duration', '1 d 1 h'],
       ['Window', '1 h'],
       ['Interval', '1 min 30 s'],
-      ['Lasted', '1 min'],
+      ['Time span', '1 min'],
       ['Thresholds', '4 h,1 d'],
     ]);
     expect(shown({ threshold: 4096 })).toEqual([['Threshold', [text('4,096')], 0]]);
   });
 
-  test('addresses and domains lead on, with what is told of them', () => {
+  test('links addresses and domains, with their counts', () => {
     const ip = '203.0.113.7';
     expect(
       shown({
@@ -161,27 +161,27 @@ describe('the events of an alert', () => {
   });
 });
 
-describe('a line of its history', () => {
+describe('a history line', () => {
   const entry = { alert_id: 'x', at: '2026-11-20T10:00:00.000Z', actor: { id: 'system' } };
 
-  test.each(alertActions)('is there for %s', (action) => {
+  test.each(alertActions)('exists for %s', (action) => {
     expect(lineOf({ ...entry, action }).what).not.toBe('');
   });
 
-  test('tells what became of what', () => {
+  test('shows the old and the new value', () => {
     expect(lineOf({ ...entry, action: 'status_changed', from: 'new', to: 'in_progress' })).toMatchObject({
       from: 'new',
       to: 'in progress',
     });
     expect(lineOf({ ...entry, action: 'assigned', from: 'ana' })).toMatchObject({
       from: 'ana',
-      to: 'nobody',
+      to: 'unassigned',
     });
     expect(lineOf({ ...entry, action: 'tags_changed', added: ['a', 'b'] })).toMatchObject({ to: 'a, b' });
   });
 });
 
-describe('an entry of the log that verified', () => {
+describe('a verified log entry', () => {
   const leafHash = new Uint8Array(32).fill(0xab);
   const hash = 'ab'.repeat(32);
   const entry = {
@@ -194,14 +194,14 @@ describe('an entry of the log that verified', () => {
     data: { severity: 'high', title: 'Beacon' },
   };
 
-  test('is the alert’s only where it names it, and has the hash that the alert tells', () => {
+  test('belongs to the alert only with its id and its leaf hash', () => {
     expect(mismatch({ entry, leafHash }, 'a1', hash)).toBeUndefined();
     expect(mismatch({ entry, leafHash }, 'a2', hash)).toMatchObject({ code: 'WRONG_LEAF' });
     expect(mismatch({ entry: { ...entry, kind: 'verdict.overridden' }, leafHash }, 'a1', hash)).toBeDefined();
     expect(mismatch({ entry, leafHash }, 'a1', hash.replace('a', 'b'))).toMatchObject({ code: 'WRONG_LEAF' });
   });
 
-  test('tells what changed since', () => {
+  test('lists the fields changed since', () => {
     const { changed, severity } = logged({ entry }, someAlert({ title: 'Beacon', severity: 'low' }));
     expect({ changed, severity }).toEqual({ changed: ['severity'], severity: 'high' });
     const cut = { ...entry, data: { severity: 'medium', title: `${'x'.repeat(499)}…` } };

@@ -16,7 +16,7 @@ import { compileAlertFilter } from '../../../src/store/lists/alerts.ts';
 import { someAlert } from './some-alert.ts';
 
 describe('a view', () => {
-  test('adds what it is about', () => {
+  test('adds its filters', () => {
     expect(filtersOf({}, 'open', 'ana')).toEqual({ status: ['new', 'in_progress'] });
     expect(filtersOf({}, 'mine', 'ana')).toEqual({ status: ['new', 'in_progress'], assignee: ['ana'] });
     expect(filtersOf({}, 'unassigned', 'ana')).toEqual({
@@ -26,7 +26,7 @@ describe('a view', () => {
     expect(filtersOf({ q: 'scan' }, 'all', 'ana')).toEqual({ q: 'scan' });
   });
 
-  test('has the alerts that are its own among those that match the filters', () => {
+  test('combines its filters with those of the user', () => {
     expect(filtersOf({ status: ['new', 'resolved'] }, 'open', 'ana')).toEqual({ status: ['new'] });
     expect(filtersOf({ status: ['resolved'] }, 'all', 'ana')).toEqual({ status: ['resolved'] });
     expect(filtersOf({ not_status: ['new'] }, 'open', 'ana')).toEqual({
@@ -41,7 +41,7 @@ describe('a view', () => {
     ['mine', { assignee: ['bob'] }],
     ['unassigned', { assigned: ['true'] }],
     ['unassigned', { assignee: ['bob'] }],
-  ] as const)('%s has none of %j', (view, chips) => {
+  ] as const)('%s matches nothing with %j', (view, chips) => {
     const filters = filtersOf(chips, view, 'ana');
     expect(() => parsed(filters)).not.toThrow();
     for (const status of alertStatuses)
@@ -60,7 +60,7 @@ describe('a view', () => {
     expect(usualView(chips)).toBe(view);
   });
 
-  test.each(views)('%s is a question that the list understands', (view) => {
+  test.each(views)('%s is a valid query of the list', (view) => {
     expect(() => parsed(filtersOf({}, view, 'ana'))).not.toThrow();
   });
 });
@@ -101,8 +101,10 @@ const alerts: fc.Arbitrary<Alert> = fc
   })
   .map(({ ai, ...rest }) => {
     const model = { confidence: 1, model: 'm', reasons: [], at: '2026-11-20T10:00:00.000Z' };
-    const told = { ...rest, ...(ai !== undefined && { ai_verdict: { ...model, verdict: ai } }) };
-    return someAlert(Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)));
+    const describeChange = { ...rest, ...(ai !== undefined && { ai_verdict: { ...model, verdict: ai } }) };
+    return someAlert(
+      Object.fromEntries(Object.entries(describeChange).filter(([, value]) => value !== undefined)),
+    );
   });
 const terms = fc
   .constantFrom(...Object.keys(values))
@@ -119,7 +121,7 @@ const questions = fc.tuple(fc.array(terms, { maxLength: 3 }), option(fc.constant
   }),
 );
 
-test('an alert matches here as it does at the service, whatever was changed of it', () => {
+test('the browser matches changed alerts like the service', () => {
   fc.assert(
     fc.property(alerts, questions, (alert, filters) => {
       expect(stillMatches(alert, filters)).toBe(compileAlertFilter(parsed(filters))(alert));
@@ -128,7 +130,7 @@ test('an alert matches here as it does at the service, whatever was changed of i
   );
 });
 
-test('the channel is asked with what does not change, and takes it', () => {
+test('the live channel accepts the filters on fields that never change', () => {
   const filters = {
     q: 'scan',
     src_ip: ['10.0.0.0/8'],

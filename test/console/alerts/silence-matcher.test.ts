@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   firstChoice,
-  gravest,
+  highestSeverity,
   matcherOf,
   sentence,
   silencedFilters,
@@ -16,8 +16,8 @@ import { someAlert } from './some-alert.ts';
 const one = someAlert({ src_ip: '10.0.0.1', dst_ip: '192.0.2.7', severity: 'low' });
 const other = someAlert({ src_ip: '10.0.0.2', rule_id: '1:9', severity: 'high' });
 
-describe('what may be silenced of alerts', () => {
-  test('is what all of them have, each value once', () => {
+describe('the silence proposed for alerts', () => {
+  test('offers the unique values of fields that all alerts have', () => {
     expect(valuesOf([one, one])).toEqual({
       rule_id: ['behaviour.port-scan'],
       src_ip: ['10.0.0.1'],
@@ -29,13 +29,13 @@ describe('what may be silenced of alerts', () => {
     });
   });
 
-  test('begins narrow: the rule and its source, else its name, else its target', () => {
+  test('starts narrow: the rule with the source, else the domain, else the target', () => {
     expect([...firstChoice(valuesOf([one]))]).toEqual(['rule_id', 'src_ip']);
     expect([...firstChoice(valuesOf([someAlert({ domain: 'a.example' })]))]).toEqual(['rule_id', 'domain']);
     expect([...firstChoice(valuesOf([someAlert()]))]).toEqual(['rule_id']);
   });
 
-  test('is not begun with more values of a part than a silence takes', () => {
+  test('does not preselect fields with too many values', () => {
     const many = Array.from({ length: limits.maxSilenceValues + 1 }, (_, n) =>
       someAlert({ rule_id: `1:${n}`, src_ip: '10.0.0.1' }),
     );
@@ -45,32 +45,32 @@ describe('what may be silenced of alerts', () => {
     expect([...firstChoice(valuesOf(apart))]).toEqual(['domain']);
   });
 
-  test('is not graver than the gravest of them', () => {
-    expect(gravest([one, other])).toBe('high');
+  test('is limited to the highest severity of the alerts', () => {
+    expect(highestSeverity([one, other])).toBe('high');
   });
 });
 
-test('a matcher has what is chosen and nothing else', () => {
+test('the matcher contains the selected fields only', () => {
   const matcher = matcherOf(valuesOf([one]), new Set(['rule_id', 'dst_ip', 'domain']), 'low');
   expect(matcher).toEqual({ rule_id: ['behaviour.port-scan'], dst_ip: ['192.0.2.7'], max_severity: 'low' });
 });
 
-test('what it would have silenced is asked of the list, up to its severity', () => {
+test('the preview lists alerts up to the maximum severity', () => {
   const filters = silencedFilters(matcherOf(valuesOf([one]), new Set(['src_ip']), 'medium'));
   expect(filters).toEqual({ src_ip: ['10.0.0.1'], severity: ['informational', 'low', 'medium'] });
   const raw = new Map(Object.entries(filters).map(([name, values]) => [name, [...values]]));
   expect(() => parseQuery(alertQuery, raw)).not.toThrow();
 });
 
-test('it is told in a sentence, many values by number', () => {
+test('the matcher is described in a sentence, with long lists abbreviated', () => {
   const many = {
     src_ip: ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5'],
     max_severity: 'high',
   } as const;
   expect(sentence({ ...many, src_ip: [...many.src_ip] }, (_part, value) => value)).toBe(
-    `Findings from ${foreign('10.0.0.1')} or ${foreign('10.0.0.2')} or ${foreign('10.0.0.3')} or 2 more, up to severity high.`,
+    `Silences findings from ${foreign('10.0.0.1')} or ${foreign('10.0.0.2')} or ${foreign('10.0.0.3')} or 2 more, up to severity high.`,
   );
   expect(sentence({ rule_id: ['1:9'], domain: ['a.example'] }, (part, value) => `<${part} ${value}>`)).toBe(
-    `Findings of rule ${foreign('<rule_id 1:9>')} about ${foreign('<domain a.example>')} and names below.`,
+    `Silences findings with rule ${foreign('<rule_id 1:9>')} about ${foreign('<domain a.example>')} and subdomains.`,
   );
 });

@@ -8,7 +8,7 @@ import {
   rebased,
 } from '../../../src/console/pages/assets/form.ts';
 import type { Asset } from '../../../src/console/pages/assets/question.ts';
-import { differencesOf, mayBecome, told } from '../../../src/console/pages/assets/states.ts';
+import { describeChange, differencesOf, mayBecome } from '../../../src/console/pages/assets/states.ts';
 import { foreign } from '../../../src/console/ui/words.ts';
 import { ServiceError } from '../../../src/errors.ts';
 
@@ -31,12 +31,12 @@ const asset: Asset = {
 };
 
 describe('the form', () => {
-  it('changes nothing where nothing was typed', () => {
+  it('has no changes without input', () => {
     expect(changesOf(formOf(asset), formOf(asset))).toEqual({});
     expect(changesOf(formOf(asset), { ...formOf(asset), name: ' printer ' })).toEqual({});
   });
 
-  it('sends what was typed alone, and an empty text where something was taken away', () => {
+  it('sends changed fields only, and an empty text for a removed value', () => {
     const form = { ...formOf(asset), owner: '', criticality: 'high', ip_addresses: '10.0.0.10, 10.0.0.9' };
     expect(changesOf(formOf(asset), form)).toEqual({
       owner: '',
@@ -46,21 +46,21 @@ describe('the form', () => {
     expect(changesOf(emptyForm, { ...emptyForm, name: 'new' })).toEqual({ name: 'new' });
   });
 
-  it('reads lists by lines and commas; tags may have spaces', () => {
+  it('splits lists at newlines and commas; tags may contain spaces', () => {
     expect(itemsOf('ip_addresses', ' 10.0.0.1 10.0.0.2,\n10.0.0.1 ')).toEqual(['10.0.0.1', '10.0.0.2']);
     expect(itemsOf('tags', 'floor 2\n\nfloor 3, lab')).toEqual(['floor 2', 'floor 3', 'lab']);
   });
 
-  it('keeps what was typed, and what somebody else saved meanwhile', () => {
-    const began = formOf(asset);
-    const typed = { ...began, owner: 'Ben', notes: 'mine' };
+  it('keeps the input and the changes that another user saved', () => {
+    const initial = formOf(asset);
+    const typed = { ...initial, owner: 'Ben', notes: 'mine' };
     const saved = formOf({ ...asset, owner: 'Cleo', kind: 'server' });
-    const form = rebased(began, typed, saved);
+    const form = rebased(initial, typed, saved);
     expect(form).toMatchObject({ owner: 'Ben', notes: 'mine', kind: 'server' });
     expect(changesOf(saved, form)).toEqual({ owner: 'Ben', notes: 'mine' });
   });
 
-  it('tells what was refused at its field, with the item that is meant and who has it', () => {
+  it('shows an error at its field, with the item and the asset that has it', () => {
     const error = new ServiceError('CONFLICT', 'taken', {
       field: 'ip_addresses.1',
       reason: 'is an IP address that another asset has',
@@ -76,21 +76,21 @@ describe('the form', () => {
 });
 
 describe('states', () => {
-  it('go from staged to managed and retired, and between these two', () => {
+  it('change from staged to managed or retired, and between these two', () => {
     expect(mayBecome('staged', 'managed')).toBe(true);
     expect(mayBecome('retired', 'managed')).toBe(true);
     expect(mayBecome('managed', 'staged')).toBe(false);
     expect(mayBecome('managed', 'managed')).toBe(true);
   });
 
-  it('and other changes are told in words', () => {
-    expect(told({ state: 'managed' })).toBe('managed');
-    expect(told({ owner: 'Ana', os: '' })).toBe('owner, os changed');
+  it('and other changes are described', () => {
+    expect(describeChange({ state: 'managed' })).toBe('managed');
+    expect(describeChange({ owner: 'Ana', os: '' })).toBe('owner, os changed');
     const after: Asset = { ...asset, owner: 'Ben', notes: 'x', hostnames: ['p.example'] };
     expect(differencesOf(asset, after)).toEqual([
-      `owner now ${foreign('Ben')}`,
-      `hostnames now ${foreign('p.example')}`,
-      'the notes are others now',
+      `owner changed to ${foreign('Ben')}`,
+      `hostnames changed to ${foreign('p.example')}`,
+      'notes changed',
     ]);
     expect(differencesOf(asset, { ...asset, version: 9 })).toEqual([]);
   });

@@ -17,7 +17,7 @@ const a = { ip_address: '10.0.0.1' };
 const b = { ip_address: '10.0.0.2' };
 
 describe('the addresses of an asset', () => {
-  it('are told with the times between which it had them, those of now first', () => {
+  it('are listed with their periods, current ones first', () => {
     const history = [
       entry('05', 'address_bound', b),
       entry('04', 'address_left', a),
@@ -29,7 +29,7 @@ describe('the addresses of an asset', () => {
     ]);
   });
 
-  it('may come, go and come again; a link-layer address like any other', () => {
+  it('may leave and return, MAC addresses included', () => {
     const mac = { mac_address: '00:1b:63:84:45:e6' };
     const history = [
       entry('01', 'mac_bound', mac),
@@ -45,23 +45,23 @@ describe('the addresses of an asset', () => {
     ]);
   });
 
-  it('are there without their history, and with the end of it alone', () => {
+  it('are listed without a history, or with its end only', () => {
     expect(addressSpans([entry('02', 'address_left', a)], ['10.0.0.2'])).toEqual([
       { address: '10.0.0.2' },
       { address: '10.0.0.1', to: '2026-11-02T00:00:00.000Z' },
     ]);
   });
 
-  it('that went with a split are not shown as if it had them still', () => {
+  it('exclude those that went with a split', () => {
     expect(addressSpans([entry('01', 'address_bound', a)], [])).toEqual([]);
   });
 });
 
-describe('what happened', () => {
-  it('is told with who did it and what it was about', () => {
+describe('a history line', () => {
+  it('names the actor and the value', () => {
     expect(lineOf(entry('01', 'address_bound', a))).toEqual({
-      who: 'The network',
-      what: 'gave it the address',
+      who: 'Network',
+      what: 'added address',
       value: '10.0.0.1',
     });
     expect(
@@ -72,9 +72,9 @@ describe('what happened', () => {
       value: 'os',
     });
     expect(lineOf(entry('01', 'created', { by: { kind: 'scan', id: 's1' } }))).toEqual({
-      who: 'A scan',
+      who: 'Scan',
       scan: 's1',
-      what: 'made it known',
+      what: 'discovered the asset',
     });
   });
 });

@@ -48,7 +48,7 @@ const topology: Topology = {
   generated_at: '2026-11-22T03:00:00.000Z',
 };
 
-it('peers are whom the edges of an asset lead to, put together over its addresses, most bytes first', () => {
+it('peers merge the edges of all addresses of an asset, most bytes first', () => {
   const peers = peersOf(topology, own, ['10.0.0.1', 'fd00::1']);
   expect(peers.map(({ id, bytes }) => [id, bytes])).toEqual([
     ['198.51.100.0/24', 100],
@@ -65,6 +65,6 @@ it('peers are whom the edges of an asset lead to, put together over its addresse
   expect(peers[0]?.node?.kind).toBe('external');
 });
 
-it('edges between others are nobody of its', () => {
+it('edges between other assets add no peers', () => {
   expect(peersOf(topology, 'another', ['10.9.9.9'])).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  onlyAddress,
   quickParams,
   quickQuery,
   quickViews,
@@ -7,14 +8,13 @@ import {
   seenQuery,
   shownQuickView,
   shownSeen,
-  soughtAddress,
 } from '../../../src/console/pages/assets/question.ts';
 
 const at = (search: string) => new URLSearchParams(search);
 const view = (name: string) => quickViews.find((one) => one.name === name)!;
 
 describe('quick views', () => {
-  it('are known by the chips that they put into the address, whatever else is filtered by', () => {
+  it('are recognized by their filters in the URL, with any other filters', () => {
     expect(shownQuickView(at('q=printer'))?.name).toBe('all');
     expect(shownQuickView(at('state=staged&kind=printer'))?.name).toBe('staged');
     expect(shownQuickView(at('risk_level=high&risk_level=critical&risk_level=moderate'))?.name).toBe('risk');
@@ -22,7 +22,7 @@ describe('quick views', () => {
     expect(shownQuickView(at('state=staged&risk_level=high'))).toBeUndefined();
   });
 
-  it('take the place of one another, in the address and in what is counted', () => {
+  it('replace each other, in the URL and in counts', () => {
     expect(quickParams(view('risk'))).toEqual({
       state: undefined,
       risk_level: ['moderate', 'high', 'critical'],
@@ -46,15 +46,15 @@ const lengths = {
   '30d': 720 * hour,
 } as const;
 
-describe('when an asset was seen', () => {
+describe('the last-seen filter', () => {
   const now = Date.parse('2026-11-22T10:00:20.000Z');
 
-  it('is any time unless the address says so', () => {
+  it('is any time by default', () => {
     expect(seenQuery(shownSeen(at('')), now, lengths)).toEqual({});
     expect(seenQuery(shownSeen(at('range=all')), now, lengths)).toEqual({});
   });
 
-  it('is within a while, not within it, or between two times', () => {
+  it('is within a period, not within a period, or between two times', () => {
     expect(seenQuery(shownSeen(at('range=1h')), now, lengths)).toEqual({
       from: '2026-11-22T09:00:00.000Z',
     });
@@ -66,21 +66,24 @@ describe('when an asset was seen', () => {
     });
   });
 
-  it('of a time that is none is as if it were not there', () => {
+  it('ignores invalid times', () => {
     expect(shownSeen(at('from=nonsense&to=-271821-04-20T00:00:00.000Z'))).toEqual({ kind: 'any' });
   });
 
-  it.each(['', 'range=24h', 'unseen=30d', 'from=2026-11-01&to=2026-11-02'])('is read back: %s', (search) => {
-    const written = Object.entries(seenParams(shownSeen(at(search)))).filter(
-      ([, value]) => value !== undefined,
-    );
-    expect(shownSeen(new URLSearchParams(written as [string, string][]))).toEqual(shownSeen(at(search)));
-  });
+  it.each(['', 'range=24h', 'unseen=30d', 'from=2026-11-01&to=2026-11-02'])(
+    'survives a round trip: %s',
+    (search) => {
+      const written = Object.entries(seenParams(shownSeen(at(search)))).filter(
+        ([, value]) => value !== undefined,
+      );
+      expect(shownSeen(new URLSearchParams(written as [string, string][]))).toEqual(shownSeen(at(search)));
+    },
+  );
 });
 
-it('one address is sought where it is one, and no block', () => {
-  expect(soughtAddress(at('ip=10.0.0.1'))).toBe('10.0.0.1');
-  expect(soughtAddress(at('ip=10.0.0.0/24'))).toBeUndefined();
-  expect(soughtAddress(at('ip=10.0.0.1&ip=10.0.0.2'))).toBeUndefined();
-  expect(soughtAddress(at(''))).toBeUndefined();
+it('a filter is a single address if it is one address and not a block', () => {
+  expect(onlyAddress(at('ip=10.0.0.1'))).toBe('10.0.0.1');
+  expect(onlyAddress(at('ip=10.0.0.0/24'))).toBeUndefined();
+  expect(onlyAddress(at('ip=10.0.0.1&ip=10.0.0.2'))).toBeUndefined();
+  expect(onlyAddress(at(''))).toBeUndefined();
 });

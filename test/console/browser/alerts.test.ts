@@ -100,7 +100,7 @@ test('ten alerts are triaged by keys alone, each followed by the next', async ()
   const page = await queue('/alerts?q=Test+rule');
   await press(page, 'j', 'Enter');
   await detail(page).getByRole('heading', { name: 'Test rule 1', exact: true }).waitFor();
-  await detail(page).getByText('No other sensor confirms it.').waitFor();
+  await detail(page).getByText('Seen by this sensor only.').waitFor();
   for (let n = 1; n <= 10; n++) {
     await press(page, 'r');
     await page.getByRole('dialog').waitFor();
@@ -146,8 +146,8 @@ test('an alert is taken, begun, noted, judged and given back by keys', async () 
       attributes: { status: 'in_progress', assignee: 'admin', verdict: 'suspicious', note_count: 1 },
     });
   await press(page, 'u');
-  await detail(page).getByRole('button', { name: 'Assignee: nobody. Change' }).waitFor();
-  for (const what of ['assigned it: admin', 'noted something', 'gave the verdict'])
+  await detail(page).getByRole('button', { name: 'Assignee: unassigned. Change' }).waitFor();
+  for (const what of ['changed the assignee: admin', 'added a note', 'set the verdict'])
     await detail(page).getByText(what).first().waitFor();
   expect(await violations(page)).toEqual([]);
 });
@@ -158,11 +158,11 @@ test('a verdict against the model says that it is logged, wants a reason, and is
   await press(page, 'j', 'Enter', 'v', ai_verdict.verdict === 'test' ? '1' : '6');
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Override the model').check();
-  await dialog.getByText('This will be recorded in the public log').waitFor();
+  await dialog.getByText('Recorded in the public log').waitFor();
   await dialog.getByRole('button', { name: 'Override and record' }).click();
-  await dialog.getByText('An override needs a reason.').waitFor();
+  await dialog.getByText('Enter a reason for the override.').waitFor();
   expect(await violations(page)).toEqual([]);
-  await dialog.getByLabel('Why').fill('we tried the rule');
+  await dialog.getByLabel('Reason').fill('we tried the rule');
   await dialog.getByRole('button', { name: 'Override and record' }).click();
   await detail(page).getByText('Overridden by admin').waitFor();
   await expect
@@ -222,7 +222,7 @@ test('rows are selected by key and with shift, and changed together', async () =
 test('all that match are changed, those that are not loaded, too', async () => {
   const page = await queue('/alerts?q=Swarm');
   await press(page, 'Control+a');
-  await page.getByRole('button', { name: 'Select all 210 that match' }).click();
+  await page.getByRole('button', { name: 'Select all 210 matching' }).click();
   await page.getByRole('toolbar').getByText('210 selected').waitFor();
   await press(page, 'i');
   await page.getByText('210 alerts in progress.').waitFor();
@@ -246,7 +246,7 @@ describe('what is in the way is told, with what can be done', () => {
     const { id } = await titled('Test rule 35');
     await call(open.service, 'updateAlert', { token: admin, params: [id], json: { assignee: 'bob' } });
     await press(page, 'j', 'a');
-    await page.getByText(`somebody changed it meanwhile: assignee is now ${foreign('bob')}`).waitFor();
+    await page.getByText(`another user changed it: assignee is now ${foreign('bob')}`).waitFor();
     await row(page, 'bob').waitFor();
     expect((await titled('Test rule 35')).attributes.assignee).toBe('bob');
   });
@@ -286,7 +286,7 @@ describe('what is in the way is told, with what can be done', () => {
     const page = await queue('/alerts?view=all&q=Test+rule+37');
     await press(page, 'j', 'r');
     await page
-      .getByText('A suppressed alert can become in progress (i) or archived, not resolved.')
+      .getByText('Suppressed alerts can be changed to in progress (i) or archived, not to resolved.')
       .waitFor();
   });
 
@@ -294,7 +294,7 @@ describe('what is in the way is told, with what can be done', () => {
     const page = await queue('/alerts?q=Test+rule+38');
     await page.route('**/api/v1/alerts/**', (route) => route.abort());
     await press(page, 'j', 'a');
-    await page.getByText('Nothing is known to be changed').waitFor();
+    await page.getByText('The change may not have been saved').waitFor();
     await expect.poll(() => row(page, 'admin').count(), soon).toBe(0);
     await page.unroute('**/api/v1/alerts/**');
     expect((await titled('Test rule 38')).attributes.assignee).toBe(undefined);
@@ -302,7 +302,7 @@ describe('what is in the way is told, with what can be done', () => {
 
   test('an address that names no alert', async () => {
     const page = await queue('/alerts?id=01a20228-8a9d-7f56-91d2-8da129653732');
-    await detail(page).getByText('The address names an alert that is not here.').waitFor();
+    await detail(page).getByText('There is no alert with this ID.').waitFor();
     expect(await violations(page)).toEqual([]);
   });
 
@@ -319,12 +319,14 @@ test('silencing says what it matches, makes the silence, and suppresses the aler
   await press(page, 'j', 's');
   const dialog = page.getByRole('dialog');
   await dialog
-    .getByText(`Findings of rule ${foreign('Test rule 39')} from ${foreign('10.1.0.39')}, up to severity`)
+    .getByText(
+      `Silences findings with rule ${foreign('Test rule 39')} from ${foreign('10.1.0.39')}, up to severity`,
+    )
     .waitFor();
-  await dialog.getByText('Of the last 7 days that is 1 alert, 1 of them new').waitFor();
+  await dialog.getByText('Matches 1 alert from the last 7 days. 1 of them is new').waitFor();
   expect(await violations(page)).toEqual([]);
   await press(page, 'Enter');
-  await dialog.getByText('Say why').waitFor();
+  await dialog.getByText('Enter a reason.').waitFor();
   await page.keyboard.type('maintenance');
   await press(page, 'Enter');
   await page.getByText('Silenced until').waitFor();
@@ -350,8 +352,8 @@ describe('the proof of a logged alert', () => {
     const page = await queue('/alerts?q=Grave');
     const view = await shown(page);
     await view.getByText('Verified in this browser').waitFor();
-    await view.getByText('It says: high, “Grave one”').waitFor();
-    await view.getByRole('link', { name: 'See the proof' }).click();
+    await view.getByText('Logged as: high, “Grave one”').waitFor();
+    await view.getByRole('link', { name: 'Show the proof' }).click();
     await page.waitForURL(/\/transparency\?view=proof&index=\d+/);
     const index = new URL(page.url()).searchParams.get('index');
     await page.getByRole('heading', { name: `Entry ${index}`, exact: true }).waitFor();
@@ -426,7 +428,7 @@ test('a tab counts the alerts that it lists, whatever the filters are', async ()
   await page.locator('[aria-current=page]').and(tab('All 1')).waitFor();
   await tab('Mine 0').waitFor();
   await tab('Open 0').click();
-  await page.getByText('Nothing is open in this time.').waitFor();
+  await page.getByText('No open alerts in this range.').waitFor();
   expect(new URL(page.url()).searchParams.get('view')).toBe('open');
   await tab('All 1').click();
   await row(page, 'Test rule 33').waitFor();
@@ -459,7 +461,7 @@ describe('the export', () => {
   ])('is what is filtered, a line each: %s', async (format, name, first) => {
     const { page, dialog } = await exporting();
     const { pagination } = await list(open.service, 'listAlerts', admin, 'q=Test+rule+2');
-    await dialog.getByText(`${pagination.total} alerts: all that the filters`).waitFor();
+    await dialog.getByText(`Exports ${pagination.total} alerts that match`).waitFor();
     expect(await violations(page)).toEqual([]);
     await dialog.getByRole('button', { name: format }).click();
     const downloads = page.waitForEvent('download');
@@ -472,7 +474,7 @@ describe('the export', () => {
     expect(lines).toHaveLength(pagination.total);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject(first);
     await dialog.waitFor({ state: 'detached' });
-    await page.getByText(`${pagination.total} alerts were saved.`).waitFor();
+    await page.getByText(`${pagination.total} alerts exported.`).waitFor();
   });
 
   test.each([
@@ -500,7 +502,7 @@ describe('the export', () => {
 test('from an alert to its events and to its asset', async () => {
   const page = await queue('/alerts?q=Test+rule+22');
   await press(page, 'j', 'Enter');
-  await detail(page).getByRole('link', { name: 'All events of this' }).click();
+  await detail(page).getByRole('link', { name: 'Related events' }).click();
   await page.waitForURL(/\/events\?.*src_ip=10\.1\.0\.22/);
   // What the sensor alerted on is an event, too.
   await page.locator('.events-count').getByText('2 network events', { exact: true }).waitFor();

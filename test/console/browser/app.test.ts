@@ -271,7 +271,7 @@ test('a limit that was reached is told where the service is said to be well, whi
   for (let n = 0; n < 2; n++)
     expect((await call(open.service, 'createSilence', { token, json })).status).toBe(413);
   const page = await open.page({ path: '/status' });
-  const verdict = page.getByRole('region', { name: 'In short' });
+  const verdict = page.getByRole('region', { name: 'Summary' });
   await verdict.getByText('✓ Everything is as it should be.').waitFor();
   await verdict.getByText('Since the start one limit was reached: maxJsonBodyBytes twice.').waitFor();
   await status(page).getByRole('link', { name: '1 limit reached' }).waitFor();

@@ -81,7 +81,7 @@ const assetAt = async (ip: string): Promise<Item> => {
 };
 const more = async (page: Page, item: string) => {
   await detail(page)
-    .getByRole('button', { name: /^More about/ })
+    .getByRole('button', { name: /^More actions for/ })
     .click();
   await page.getByRole('menuitem', { name: item }).click();
 };
@@ -97,14 +97,14 @@ test('an address leads to its asset, which tells who it is, why it is a risk and
   await page.waitForURL(/id=/);
   const shown = detail(page);
   await shown.getByRole('heading', { name: '10.1.0.1', exact: true }).waitFor();
-  await shown.getByText(/of 100 at medium criticality/).waitFor();
+  await shown.getByText(/of 100, medium criticality/).waitFor();
   await shown.getByRole('link', { name: 'Grave one' }).first().waitFor();
-  await shown.getByRole('img', { name: /1 alert on it was last seen/ }).waitFor();
-  await shown.getByRole('img', { name: /Its risk score changed .* from 0 to \d+/ }).waitFor();
+  await shown.getByRole('img', { name: /1 alert last seen in this range/ }).waitFor();
+  await shown.getByRole('img', { name: /Risk score over time: .* from 0 to \d+/ }).waitFor();
   await shown.getByRole('img', { name: /Network events over time/ }).waitFor();
   await shown.getByRole('row').filter({ hasText: '10.1.0.100' }).getByText('443').waitFor();
   await shown.getByText('example.com').waitFor();
-  await shown.getByText('gave it the address').waitFor();
+  await shown.getByText('added address').waitFor();
   await settled(page);
   expect(await violations(page)).toEqual([]);
   // Closed, it stays closed.
@@ -116,15 +116,15 @@ test('an address leads to its asset, which tells who it is, why it is a risk and
 
 test('an address that no asset has says so, and where to look instead', async () => {
   const page = await assets('/assets?ip=198.51.100.7');
-  await page.getByText('No asset has this address now.').waitFor();
-  await page.getByRole('link', { name: 'Its events' }).click();
+  await page.getByText('No asset has this address.').waitFor();
+  await page.getByRole('link', { name: 'Show events' }).click();
   await page.waitForURL(/\/events\?.*ip=198\.51\.100\.7/);
   await page.locator('.events-count').getByText('1 network event', { exact: true }).waitFor();
 });
 
 test('staged ones are said to belong here, several at once, by keys', async () => {
   const page = await assets();
-  const quick = page.getByRole('navigation', { name: 'Which assets' });
+  const quick = page.getByRole('navigation', { name: 'Quick views' });
   await quick.getByRole('link', { name: /^Staged/ }).click();
   await page.waitForURL(/state=staged/);
   await rows(page).nth(3).waitFor();
@@ -157,10 +157,10 @@ test('what is typed survives that somebody else was quicker, and so does what th
   });
   await dialog(page).getByRole('button', { name: 'Save' }).click();
   await dialog(page)
-    .getByText(/Somebody changed it meanwhile/)
+    .getByText(/Another user changed this asset/)
     .waitFor();
   await dialog(page)
-    .getByText(`owner now ${foreign('Ben')}`)
+    .getByText(`owner changed to ${foreign('Ben')}`)
     .waitFor();
   expect(await dialog(page).getByLabel('Owner').inputValue()).toBe('Ana');
   expect(await dialog(page).getByLabel('Kind').inputValue()).toBe('server');
@@ -176,24 +176,24 @@ test('one is entered by hand; an address that another has is refused at its fiel
   await rows(page).nth(1).waitFor();
   await page.keyboard.press('n');
   await dialog(page).getByRole('textbox', { name: 'Name', exact: true }).fill('<b>Coffee machine</b>');
-  await dialog(page).getByLabel('Addresses now').fill('10.1.0.200\n10.1.0.2');
-  await dialog(page).getByRole('button', { name: 'Enter it' }).click();
+  await dialog(page).getByLabel('IP addresses').fill('10.1.0.200\n10.1.0.2');
+  await dialog(page).getByRole('button', { name: 'Create asset' }).click();
   await dialog(page).getByText('10.1.0.2 is an IP address that another asset has').waitFor();
-  expect(await dialog(page).getByRole('link', { name: 'The asset that has it' }).getAttribute('href')).toBe(
+  expect(await dialog(page).getByRole('link', { name: 'Show the other asset' }).getAttribute('href')).toBe(
     `/assets?id=${(await assetAt('10.1.0.2')).id}`,
   );
-  await dialog(page).getByLabel('Addresses now').fill('10.1.0.200');
-  await dialog(page).getByRole('button', { name: 'Enter it' }).click();
+  await dialog(page).getByLabel('IP addresses').fill('10.1.0.200');
+  await dialog(page).getByRole('button', { name: 'Create asset' }).click();
   await detail(page).getByRole('heading', { name: '<b>Coffee machine</b>' }).waitFor();
-  await detail(page).getByText('entered by hand').waitFor();
+  await detail(page).getByText('created manually').waitFor();
   await row(page, '<b>Coffee machine</b>').first().waitFor();
 });
 
 test('two that are one are merged, an old link leads to the other, and they are split again', async () => {
   const [from, into] = [await assetAt('10.1.0.4'), await assetAt('10.1.0.5')];
   const page = await assets(`/assets?id=${from.id}`);
-  await more(page, 'Merge into another …');
-  await dialog(page).getByLabel('Find the one that stays').fill('10.1.0.5');
+  await more(page, 'Merge into another asset …');
+  await dialog(page).getByLabel('Merge into').fill('10.1.0.5');
   await dialog(page)
     .getByRole('radio', { name: /10\.1\.0\.5/ })
     .check();
@@ -202,12 +202,12 @@ test('two that are one are merged, an old link leads to the other, and they are 
     .getByRole('button', { name: `Merge into ${quoted('10.1.0.5')}` })
     .click();
   await page.waitForURL(new RegExp(`id=${into.id}`));
-  await detail(page).getByText('merged another asset into it').waitFor();
+  await detail(page).getByText('merged another asset into this one').waitFor();
   expect((await assetAt('10.1.0.4')).id).toBe(into.id);
 
   const old = await assets(`/assets?id=${from.id}`);
-  await detail(old).getByText('It was merged into another asset.').waitFor();
-  await detail(old).getByRole('link', { name: 'That asset' }).click();
+  await detail(old).getByText('This asset was merged into another one.').waitFor();
+  await detail(old).getByRole('link', { name: 'Show that asset' }).click();
   await detail(old).getByRole('heading', { name: '10.1.0.5' }).waitFor();
 
   await more(page, 'Split …');
@@ -223,12 +223,12 @@ test('one is deleted after it was said what goes with it', async () => {
   const page = await assets(`/assets?id=${id}`);
   await more(page, 'Delete …');
   await dialog(page)
-    .getByText(/are gone for good/)
+    .getByText(/permanently deletes/)
     .waitFor();
-  await dialog(page).getByRole('button', { name: 'Keep it' }).click();
+  await dialog(page).getByRole('button', { name: 'Cancel' }).click();
   await more(page, 'Delete …');
-  await dialog(page).getByRole('button', { name: 'Delete it' }).click();
-  await toast(page, 'was deleted').waitFor();
+  await dialog(page).getByRole('button', { name: 'Delete', exact: true }).click();
+  await toast(page, 'deleted.').waitFor();
   await detail(page).waitFor({ state: 'detached' });
   await expect.poll(() => row(page, '10.1.0.6').count()).toBe(0);
   expect((await call(open.service, 'getAsset', { token: admin, params: [id] })).status).toBe(404);
@@ -246,7 +246,7 @@ test('services: who offers what, who uses it, and the way to their events', asyn
   await detail(page)
     .getByRole('heading', { name: /443\/tcp.*10\.1\.0\.100/ })
     .waitFor();
-  await detail(page).getByText('12 addresses in all').waitFor();
+  await detail(page).getByText('12 addresses in total').waitFor();
   await settled(page);
   expect(await violations(page)).toEqual([]);
   await detail(page).getByRole('link', { name: '12 events' }).click();
@@ -263,5 +263,5 @@ test('on a phone the list and the detail have the window to themselves', async (
   expect(await overflow(page)).toBe(0);
   expect(await violations(page)).toEqual([]);
   await page.goto('/assets?id=01a20223-84f0-797a-b020-ed2b57cb7cf5');
-  await detail(page).getByRole('heading', { name: 'No such asset' }).waitFor();
+  await detail(page).getByRole('heading', { name: 'Asset not found' }).waitFor();
 });

@@ -89,7 +89,7 @@ async function failedAfterLeaving(title: string, note: string): Promise<Page> {
   await press(page, 'Control+Enter', 'g', 's');
   await page.getByRole('heading', { name: 'Assets', level: 1 }).waitFor();
   left.resolve();
-  await page.getByText('was not changed; Alerts asks again').waitFor(soon);
+  await page.getByText('was not changed; open Alerts to retry').waitFor(soon);
   await mend(page);
   return page;
 }
@@ -126,11 +126,11 @@ test('a reason of an override that could not be sent is asked again', async () =
   const { ai_verdict } = (await found('Careful 2')).attributes as { ai_verdict: { verdict: string } };
   await press(page, 'j', 'v', ai_verdict.verdict === 'test' ? '1' : '6');
   await dialog(page).getByLabel('Override the model').check();
-  await dialog(page).getByLabel('Why').fill('we tried the rule');
+  await dialog(page).getByLabel('Reason').fill('we tried the rule');
   await cut(page);
   await dialog(page).getByRole('button', { name: 'Override and record' }).click();
   await dialog(page).getByRole('alert').waitFor(soon);
-  expect(await dialog(page).getByLabel('Why').inputValue()).toBe('we tried the rule');
+  expect(await dialog(page).getByLabel('Reason').inputValue()).toBe('we tried the rule');
   await mend(page);
   await dialog(page).getByRole('button', { name: 'Override and record' }).click();
   await expect
@@ -144,7 +144,7 @@ test('a note on many that could not be sent is asked again', async () => {
   await dialog(page).getByLabel('Note', { exact: true }).fill('all of them');
   await cut(page);
   await press(page, 'Control+Enter');
-  await dialog(page).getByRole('alert').getByText('None was changed').waitFor(soon);
+  await dialog(page).getByRole('alert').getByText('No alerts were changed').waitFor(soon);
   expect(await dialog(page).getByLabel('Note', { exact: true }).inputValue()).toBe('all of them');
   await mend(page);
 });
@@ -155,10 +155,10 @@ test('archiving asks first, and says that it is final', async () => {
   const status = async () => (await found('Careful 5')).attributes.status;
   const page = await queue('/alerts?q=Careful&view=all');
   await press(page, 'Control+a');
-  await page.getByRole('button', { name: 'More to do' }).click();
+  await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: 'Archive' }).click();
   await dialog(page).getByRole('heading', { name: 'Archive 6 alerts?' }).waitFor();
-  await dialog(page).getByText('This is final').waitFor();
+  await dialog(page).getByText('This cannot be undone').waitFor();
   expect(await violations(page)).toEqual([]);
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Cancel');
   await press(page, 'Enter');
@@ -166,7 +166,7 @@ test('archiving asks first, and says that it is final', async () => {
   expect(await status()).toBe('resolved');
   await page.goto(`/alerts?view=all&id=${id}`);
   await page.getByRole('region', { name: 'Detail' }).getByRole('button', { name: 'Archive' }).click();
-  await dialog(page).getByRole('button', { name: 'Archive it' }).click();
+  await dialog(page).getByRole('button', { name: 'Archive alert' }).click();
   await expect.poll(status, soon).toBe('archived');
 });
 
@@ -174,12 +174,12 @@ test('a title that turns text round turns nothing of ours round', async () => {
   const page = await queue('/alerts?q=Invoice');
   await press(page, 'j', 's');
   const shown = '\u2068Invoice \\u{202e}\u2069';
-  await dialog(page).getByText('Findings of rule').waitFor();
-  expect(await dialog(page).getByText('Findings of rule').textContent()).toContain(
-    `of rule ${shown} from \u206810.1.0.1\u2069, up to severity`,
+  await dialog(page).getByText('Silences findings with rule').waitFor();
+  expect(await dialog(page).getByText('Silences findings with rule').textContent()).toContain(
+    `with rule ${shown} from \u206810.1.0.1\u2069, up to severity`,
   );
   expect(await dialog(page).getByRole('heading').first().textContent()).toBe(
-    `Silence what is like “${shown}”`,
+    `Silence alerts similar to “${shown}”`,
   );
   await press(page, 'Escape');
   await expect.poll(() => dialog(page).count(), soon).toBe(0);
@@ -221,8 +221,8 @@ test.each([1280, phone])('a long name is not wider than its dialog, at %d px', a
     .click({ position: { x: 3, y: 3 } });
   const detail = page.getByRole('region', { name: 'Detail' });
   await detail.getByRole('button', { name: 'More' }).click();
-  await page.getByRole('menuitem', { name: 'Merge into another' }).click();
-  await dialog(page).getByText('For two that are one machine.').waitFor();
+  await page.getByRole('menuitem', { name: 'Merge into another asset' }).click();
+  await dialog(page).getByText('Use this if both assets are the same machine.').waitFor();
   const wider = await dialog(page).evaluate((shown) => shown.scrollWidth - shown.clientWidth);
   expect(wider).toBeLessThanOrEqual(0);
   expect(await overflow(page)).toBe(0);

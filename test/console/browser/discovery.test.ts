@@ -41,7 +41,7 @@ async function discovery(path = '/discovery', width?: number): Promise<Page> {
 
 test('a scan of loopback is planned, begun and found: its host, its port, and the way to the asset', async () => {
   const page = await discovery();
-  await page.getByText('Nothing was scanned yet.').waitFor();
+  await page.getByText('No scans yet.').waitFor();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('n');
   const form = dialog(page);
@@ -50,10 +50,10 @@ test('a scan of loopback is planned, begun and found: its host, its port, and th
   await form.getByText('4 probes').waitFor();
   await form.getByText('4 ports on one address').waitFor();
   expect(await violations(page)).toEqual([]);
-  await form.getByRole('button', { name: 'Start the scan' }).click();
+  await form.getByRole('button', { name: 'Start scan' }).click();
   await form.waitFor({ state: 'detached' });
 
-  const current = page.getByRole('region', { name: 'The last scan' });
+  const current = page.getByRole('region', { name: 'Last scan' });
   await current.getByText('Completed').waitFor();
   await current.getByText('4 of 4').waitFor();
   await rows(page).filter({ hasText: 'Completed' }).first().click();
@@ -69,8 +69,8 @@ test('a scan of loopback is planned, begun and found: its host, its port, and th
 
   await detail(page).getByRole('link', { name: 'Assets at these addresses' }).click();
   await page.waitForURL(/\/assets\?ip=127\.0\.0\.1&id=/);
-  await detail(page).getByText('found by a scan').waitFor();
-  await detail(page).getByRole('link', { name: 'A scan' }).first().click();
+  await detail(page).getByText('scan', { exact: true }).waitFor();
+  await detail(page).getByRole('link', { name: 'Scan', exact: true }).first().click();
   await page.waitForURL(/\/discovery\?id=/);
   await found.waitFor();
   await staysAt(page, `/discovery?id=${id}`);
@@ -80,15 +80,15 @@ test('what may not be scanned is refused with the target and the reason, and wha
   const page = await discovery('/discovery?new=1&targets=127.0.0.1,10.0.0.0/24&ports=22&rate=50');
   const form = dialog(page);
   await form.getByText('255 probes').waitFor();
-  await form.getByRole('button', { name: 'Start the scan' }).click();
-  await form.getByText('10.0.0.0/24 is outside of the networks that scans may reach').waitFor();
+  await form.getByRole('button', { name: 'Start scan' }).click();
+  await form.getByText('10.0.0.0/24 is outside the allowed networks').waitFor();
   await form.getByText('discovery.allowed_networks').waitFor();
   expect(await form.getByLabel('Targets').inputValue()).toBe('127.0.0.1\n10.0.0.0/24');
-  expect(await form.getByLabel('Probes a second at most').inputValue()).toBe('50');
+  expect(await form.getByLabel('Maximum probes per second').inputValue()).toBe('50');
   expect(await violations(page)).toEqual([]);
   await form.getByLabel('Ports').fill('80-22');
-  await form.getByText('the lower port comes first').waitFor();
-  expect(await form.getByRole('button', { name: 'Start the scan' }).isDisabled()).toBe(true);
+  await form.getByText('the lower port must come first').waitFor();
+  expect(await form.getByRole('button', { name: 'Start scan' }).isDisabled()).toBe(true);
   await page.keyboard.press('Escape');
   await form.waitFor({ state: 'detached' });
   await page.waitForURL((url) => url.search === '');
@@ -97,8 +97,8 @@ test('what may not be scanned is refused with the target and the reason, and wha
 test('a scan is watched as it goes, on a second page too, and cancelled', async () => {
   const other = await discovery();
   const page = await discovery('/discovery?new=1&targets=127.0.0.0/24&ports=1-1000&rate=200');
-  await dialog(page).getByRole('button', { name: 'Start the scan' }).click();
-  const running = (on: Page) => on.getByRole('region', { name: 'The scan that runs' });
+  await dialog(page).getByRole('button', { name: 'Start scan' }).click();
+  const running = (on: Page) => on.getByRole('region', { name: 'Running scan' });
   await running(page).getByText('Running').waitFor();
   const probes = running(other).getByRole('progressbar', { name: 'Probes' });
   await probes.waitFor();
@@ -106,7 +106,7 @@ test('a scan is watched as it goes, on a second page too, and cancelled', async 
   await expect.poll(value).toBeGreaterThan(20);
   const before = await value();
   await expect.poll(value).toBeGreaterThan(before);
-  await expect.poll(() => running(other).textContent()).toMatch(/at [\d.]+\/s of 200\/s at most/);
+  await expect.poll(() => running(other).textContent()).toMatch(/Rate [\d.]+\/s of max 200\/s/);
   await running(other)
     .getByText(/about .* s/)
     .waitFor();
@@ -117,7 +117,7 @@ test('a scan is watched as it goes, on a second page too, and cancelled', async 
   await rows(other).filter({ hasText: 'Running' }).waitFor();
 
   await running(page).getByRole('button', { name: 'Cancel' }).click();
-  await page.getByText('The scan was cancelled. What it found stays.').waitFor();
+  await page.getByText('Scan cancelled. Results so far are kept.').waitFor();
   await rows(other).filter({ hasText: 'Cancelled' }).waitFor();
 });
 
@@ -136,8 +136,8 @@ test('what was scanned is scanned again with the same values, by key', async () 
   const form = dialog(page);
   expect(await form.getByLabel('Targets').inputValue()).toBe('127.0.0.1');
   expect(await form.getByLabel('Ports').inputValue()).toBe(String(port));
-  expect(await form.getByLabel('Probes a second at most').inputValue()).toBe('77');
-  await form.getByRole('button', { name: 'Start the scan' }).click();
+  expect(await form.getByLabel('Maximum probes per second').inputValue()).toBe('77');
+  await form.getByRole('button', { name: 'Start scan' }).click();
   await expect
     .poll(() =>
       rows(page)
@@ -160,5 +160,5 @@ test('on a phone a scan is read, and one that is not here says so', async () => 
   expect(await overflow(page)).toBe(0);
   expect(await violations(page)).toEqual([]);
   await page.goto('/discovery?id=01a20223-84f0-797a-b020-ed2b57cb7cf5');
-  await detail(page).getByRole('heading', { name: 'No such scan' }).waitFor();
+  await detail(page).getByRole('heading', { name: 'Scan not found' }).waitFor();
 });

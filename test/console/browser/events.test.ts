@@ -116,7 +116,7 @@ test('a tab tells how many events of the other table match, where it knows the f
 
 test('an empty time is named by the bounds that were chosen', async () => {
   const page = await open.page({ path: '/events?range=15m' });
-  await page.getByText(/^None since \S+ \S+\.$/).waitFor();
+  await page.getByText(/^No events since \S+ \S+\.$/).waitFor();
 });
 
 test('after a time was chosen by mouse, Enter opens the row', async () => {
@@ -164,8 +164,8 @@ test('filters are written, checked, turned round and taken away, by keyboard, an
 
 test('nothing that matches says so, and what there is', async () => {
   const page = await open.page({ path: '/events?dst_port=9' });
-  await page.getByText('No network events that match in this time.').waitFor();
-  await page.getByText('300 are stored in all').waitFor();
+  await page.getByText('No matching network events in this range.').waitFor();
+  await page.getByText('300 stored in total').waitFor();
   expect(await violations(page)).toEqual([]);
 });
 
@@ -238,7 +238,7 @@ test('an event is proven in this browser, and its proof is a file that verifies 
   await page.getByText('Verified in this browser').waitFor();
   expect(await violations(page)).toEqual([]);
   const download = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Download the proof' }).click();
+  await page.getByRole('button', { name: 'Download proof' }).click();
   const file = await (await download).path();
   expect(await candor('verify', file, '--json')).toMatchObject({ code: 0, json: { event_id: id } });
   await page.goto('/transparency?view=verify');
@@ -299,9 +299,9 @@ test('columns are chosen, stand in the address, and are remembered', async () =>
 
 test('an event is seen live within a second; held, what comes is counted and shown afterwards', async () => {
   const page = await open.page({ path: '/events?q=livetest' });
-  await page.getByText('No network events that match').waitFor();
+  await page.getByText('No matching network events').waitFor();
   await page.keyboard.press('t');
-  await page.getByText('Nothing has come yet.').waitFor();
+  await page.getByText('Waiting for events.').waitFor();
   const one = (n: number) => ({
     ...network[0],
     timestamp: new Date().toISOString(),
@@ -318,9 +318,9 @@ test('an event is seen live within a second; held, what comes is counted and sho
   expect(await rows(page).first().textContent()).toContain(':101');
 
   await page.keyboard.press(' ');
-  await page.getByText('Held while you read').waitFor();
+  await page.getByText('Paused:').waitFor();
   await sendAll([one(2), one(3)]);
-  await page.getByText('2 came since').waitFor();
+  await page.getByText('2 new').waitFor();
   expect(await rows(page).count()).toBe(2);
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press(' ');
@@ -328,7 +328,7 @@ test('an event is seen live within a second; held, what comes is counted and sho
   expect(await rows(page).count()).toBe(4);
 
   await moments(page).nth(2).click();
-  await page.getByText('Held while you read').waitFor();
+  await page.getByText('Paused:').waitFor();
   await detail(page).getByText('101', { exact: true }).waitFor();
   await page.keyboard.press('t');
   await shows(page, '4 network events');
@@ -336,7 +336,7 @@ test('an event is seen live within a second; held, what comes is counted and sho
 
 test('a thousand events a second leave the page most of its time, and it keeps no more than it says', async () => {
   const page = await open.page({ path: '/events?live=1&q=flood' });
-  await page.getByText('Nothing has come yet.').waitFor();
+  await page.getByText('Waiting for events.').waitFor();
   const seconds = 4;
   const flood = (n: number) =>
     Array.from({ length: 100 }, (_, i) => ({
@@ -368,7 +368,7 @@ test('a thousand events a second leave the page most of its time, and it keeps n
 
 test('what is new since the list was asked for is announced, and shown when it is wanted', async () => {
   const page = await open.page({ path: '/events?q=newstest' });
-  await page.getByText('No network events that match').waitFor();
+  await page.getByText('No matching network events').waitFor();
   await sendAll([{ ...network[0], timestamp: new Date().toISOString(), sensor: 'newstest' }]);
   await page.getByRole('button', { name: '1 new' }).waitFor({ timeout: 20_000 });
   expect(await rows(page).count()).toBe(0);

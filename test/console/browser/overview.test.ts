@@ -26,12 +26,12 @@ const conn = (at: number) =>
 
 test('says how to begin, and leads to events of other times, until the first of this time is there', async () => {
   const page = await open.page();
-  const begin = page.getByRole('region', { name: 'Nothing has come yet' });
+  const begin = page.getByRole('region', { name: 'No events yet' });
   await begin.getByText(`curl ${open.service.url}/api/v1/ingest`).waitFor();
   await settled(page);
   expect(await violations(page)).toEqual([]);
-  await begin.getByRole('link', { name: 'where they send to' }).click();
-  await page.getByText('/_bulk', { exact: true }).waitFor();
+  await begin.getByRole('link', { name: 'configure shippers' }).click();
+  await page.waitForURL(/\/docs\?page=shippers/);
   await page.goBack();
   await begin.getByRole('link', { name: 'Issue a token' }).click();
   await page.getByRole('button', { name: 'Issue a token' }).waitFor();
@@ -40,17 +40,17 @@ test('says how to begin, and leads to events of other times, until the first of 
 
   const sensor = await tokenFor(open.service, 'sensor');
   await send(open.service, sensor, conn(Date.UTC(2020, 1, 1)));
-  const others = page.getByRole('region', { name: 'Events of other times' });
-  await others.getByText('1 of other times are stored').waitFor();
+  const others = page.getByRole('region', { name: 'Events outside this range' });
+  await others.getByText('No events in this range. 1 outside it.').waitFor();
   await begin.waitFor({ state: 'detached' });
-  await others.getByRole('link', { name: 'look at all of them' }).click();
+  await others.getByRole('link', { name: 'Show all' }).click();
   await page.getByText('1 network event', { exact: true }).waitFor();
   // Of another year.
   await page.getByRole('grid').getByText('2020-02-01').waitFor();
   await page.goBack();
   await send(open.service, sensor, conn(Date.now()));
   await others.waitFor({ state: 'detached' });
-  await page.getByRole('img', { name: /^Network events: 1 in this period/ }).waitFor();
+  await page.getByRole('img', { name: /^Network events: 1 in the current period/ }).waitFor();
   for (const figure of await page.locator('.overview-figure').all())
     expect(await figure.locator('.overview-big').getByRole('link').getAttribute('href')).toMatch(/^\//);
   const figure = page.getByRole('region', { name: 'Network events over time' });

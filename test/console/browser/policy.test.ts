@@ -86,7 +86,7 @@ test('what the policy takes from analysts is refused by the service, and then no
   const detail = hers.getByRole('region', { name: 'Detail' });
   await detail.getByRole('button', { name: 'Silence' }).waitFor(soon);
   const offered = await detail.getByRole('button').allInnerTexts();
-  for (const gone of ['Assign to me', 'Resolve', 'Add a note', 'Give a verdict', 'Note'])
+  for (const gone of ['Assign to me', 'Resolve', 'Add note', 'Set verdict', 'Note'])
     expect(offered.filter((text) => text.startsWith(gone))).toEqual([]);
   await hers.keyboard.press('r');
   await hers.keyboard.press('n');
@@ -94,7 +94,7 @@ test('what the policy takes from analysts is refused by the service, and then no
   expect(await dialog(hers).count()).toBe(0);
   // What is like it may still be silenced; that the alert is suppressed with it may not.
   await hers.keyboard.press('s');
-  await dialog(hers).getByLabel('Why').waitFor(soon);
+  await dialog(hers).getByLabel('Reason').waitFor(soon);
   expect(
     await dialog(hers)
       .getByRole('checkbox', { name: /^Suppress/ })
@@ -115,12 +115,12 @@ test('of many alerts nothing is offered to who may change one at a time only', a
   );
   const hers = await signedInAsAnn(`/alerts?view=all&id=${alert}`);
   const boxes = hers.getByRole('grid', { name: 'Alerts' }).getByRole('checkbox');
-  const bar = hers.getByRole('toolbar', { name: 'What is done to those selected' });
+  const bar = hers.getByRole('toolbar', { name: 'Bulk actions' });
   await boxes.nth(1).click(soon);
   await bar.getByRole('button', { name: /^Resolve/ }).waitFor(soon);
   await boxes.nth(2).click(soon);
   await bar.getByText('2 selected').waitFor(soon);
-  expect(await bar.getByRole('button').allInnerTexts()).toEqual([expect.stringMatching(/^None/)]);
+  expect(await bar.getByRole('button').allInnerTexts()).toEqual([expect.stringMatching(/^Clear selection/)]);
   await hers.keyboard.press('s');
   await hers.keyboard.press('r');
   await settled(hers);

@@ -49,12 +49,12 @@ test('a viewer is proven what is for everybody, and told what is not', async () 
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   await page.getByText('Grave one').first().waitFor();
   for (const key of ['j', 'p']) await page.keyboard.press(key);
-  await page.getByText('The log has the entry that the alert names').waitFor();
-  await page.getByText('What the entry says is for other roles to read').waitFor();
+  await page.getByText('The entry is in the log').waitFor();
+  await page.getByText('Your role may not read the contents of the entry').waitFor();
   expect(await page.getByText('Not proven').count()).toBe(0);
   expect(asked).not.toContain('/api/transparency/leaf');
   expect(await violations(page)).toEqual([]);
-  await page.getByRole('link', { name: 'See the proof' }).click();
+  await page.getByRole('link', { name: 'Show the proof' }).click();
   await page.waitForURL(/\/transparency\?view=proof&index=\d+/);
   const index = new URL(page.url()).searchParams.get('index');
   await page.getByRole('heading', { name: `Entry ${index}`, exact: true }).waitFor();

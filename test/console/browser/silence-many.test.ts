@@ -45,9 +45,9 @@ async function asked(page: Page) {
   await page.getByRole('grid', { name: 'Alerts' }).getByRole('row').nth(1).waitFor(soon);
   await settled(page);
   await page.keyboard.press('Control+a');
-  await page.getByRole('button', { name: `Select all ${swarm} that match` }).click();
+  await page.getByRole('button', { name: `Select all ${swarm} matching` }).click();
   await page.keyboard.press('s');
-  const dialog = page.getByRole('dialog', { name: 'Silence what is like 200 alerts' });
+  const dialog = page.getByRole('dialog', { name: 'Silence alerts similar to 200 alerts' });
   await dialog.waitFor(soon);
   return dialog;
 }
@@ -55,17 +55,15 @@ async function asked(page: Page) {
 test('of all that match, those that are loaded are silenced and suppressed: the rest stays open, and is told', async () => {
   const page = await open.page({ path: '/alerts?q=Swarm' });
   const dialog = await asked(page);
-  await dialog
-    .getByText('Of the 210 that are selected, 10 are not loaded: they stay as they are.')
-    .waitFor(soon);
+  await dialog.getByText('10 of the 210 selected alerts are not loaded and stay as they are.').waitFor(soon);
   // A silence names no more rules than that: it would be refused.
   const rules = dialog.getByRole('checkbox', { name: /^This rule/ });
   expect([await rules.isDisabled(), await rules.isChecked()]).toEqual([true, false]);
-  await dialog.getByText('200: a silence takes 100').waitFor(soon);
-  await dialog.getByText(`Findings from ${foreign(loud)}, up to severity`).waitFor(soon);
-  await dialog.getByText('Of the last 7 days that is 211 alerts, 211 of them new').waitFor(soon);
+  await dialog.getByText('200 values; at most 100 allowed').waitFor(soon);
+  await dialog.getByText(`Silences findings from ${foreign(loud)}, up to severity`).waitFor(soon);
+  await dialog.getByText('Matches 211 alerts from the last 7 days. 211 of them are new').waitFor(soon);
   expect(await violations(page)).toEqual([]);
-  await dialog.getByLabel('Why').fill('a test of the sensor');
+  await dialog.getByLabel('Reason').fill('a test of the sensor');
   await dialog.getByRole('button', { name: 'Silence', exact: true }).click();
   await page.getByText('200 alerts suppressed.').waitFor(soon);
 

@@ -64,7 +64,7 @@ test('the histogram and the counts stay while the service is away', async () => 
   await page.goto('/alerts?view=all');
   const chart = page.getByRole('img', { name: new RegExp(`^${sent} alerts over time`) });
   const counted = page.getByRole('button', { name: `Open ${sent - 1}` });
-  const old = page.getByText('as it was before; asking again');
+  const old = page.getByText('out of date; retrying');
   await chart.waitFor(soon);
   await counted.waitFor(soon);
   await away(page, async () => {

@@ -23,7 +23,7 @@ describe.skipIf(!hasSharedData)('the topology', () => {
     const picture = page.getByRole('img', { name: /hosts in .* networks/ });
     await picture.waitFor();
     expect(await picture.locator('canvas').count()).toBeGreaterThan(0);
-    await page.getByRole('list', { name: "What the picture's signs mean" }).getByText('high risk').waitFor();
+    await page.getByRole('list', { name: 'Legend' }).getByText('High risk').waitFor();
     await page.getByText(/ · open alerts, medium and above, on \d+ edges?/).waitFor();
     const said = await page.getByRole('status').filter({ hasText: 'edges' }).textContent();
     const edges = Number(/([\d,]+) edges/.exec(said ?? '')?.[1]?.replaceAll(',', ''));
@@ -80,15 +80,15 @@ describe.skipIf(!hasSharedData)('the topology', () => {
     const page = await open.page({ path: '/topology?range=all&id=192.168.1.1' });
     await settled(page);
     const detail = page.getByRole('region', { name: 'Detail' });
-    await detail.getByText(/Talks to/).waitFor();
+    await detail.getByText(/Peers shown/).waitFor();
     expect(await violations(page)).toEqual([]);
-    await detail.getByRole('button', { name: 'Focus on it' }).click();
+    await detail.getByRole('button', { name: 'Focus' }).click();
     await page.waitForURL(/focus=/);
     await page.getByRole('button', { name: 'Whole network' }).waitFor();
     const asked = page.waitForResponse((response) => /topology\?.*focus=/.test(response.url()));
-    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     expect((await asked).ok()).toBe(true);
-    await detail.getByRole('link', { name: 'Its asset' }).click();
+    await detail.getByRole('link', { name: 'Asset', exact: true }).click();
     await page.waitForURL(/\/assets\?id=/);
   });
 

@@ -99,13 +99,13 @@ const checkpoint = (page: Page) => page.getByRole('heading', { name: /^Checkpoin
 test('an administrator confirms the clock, and the log takes entries again', async () => {
   const page = await open.page({ path: '/status' });
   const log = page.getByRole('region', { name: 'Transparency log' });
-  await log.getByText('It takes no entries: Clock.').waitFor(soon);
+  await log.getByText('Not accepting entries: Clock.').waitFor(soon);
   await log.getByRole('button', { name: 'Confirm clock' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Confirm the clock of the host?' });
+  const dialog = page.getByRole('dialog', { name: 'Confirm the host clock?' });
   expect(await violations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Confirm', exact: true }).click();
   await page.getByText('Clock confirmed.').waitFor(soon);
-  await log.getByText('It takes entries.').waitFor(soon);
+  await log.getByText('Accepting entries').waitFor(soon);
   expect(await log.getByRole('button', { name: 'Confirm clock' }).count()).toBe(0);
 });
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { paceOf, type Sample, sampled } from '../../../src/console/pages/discovery/pace.ts';
+import { paceOf, type Sample, withSample } from '../../../src/console/pages/discovery/pace.ts';
 
 const fed = (samples: readonly Sample[]) =>
-  samples.reduce<readonly Sample[]>((all, one) => sampled(all, one), []);
+  samples.reduce<readonly Sample[]>((all, one) => withSample(all, one), []);
 
-it('the pace is that of the last ten seconds, and tells how long the rest takes', () => {
+it('the rate covers the last ten seconds and gives the remaining time', () => {
   const steady = Array.from({ length: 60 }, (_, s) => ({
     at: s * 1000,
     done: s < 40 ? s * 10 : 400 + (s - 40) * 100,
@@ -14,7 +14,7 @@ it('the pace is that of the last ten seconds, and tells how long the rest takes'
   expect(paceOf(samples, 3300)).toEqual({ perSecond: 100, leftMs: 10_000 });
 });
 
-it('none is told of a moment, of none, and where nothing moves', () => {
+it('there is no rate without samples, time or progress', () => {
   expect(paceOf([], 100)).toBeUndefined();
   expect(
     paceOf(
@@ -36,7 +36,7 @@ it('none is told of a moment, of none, and where nothing moves', () => {
   ).toBeUndefined();
 });
 
-it('begins anew where less is done than before, and what comes twice counts once', () => {
+it('restarts when progress goes back, and ignores duplicates', () => {
   expect(
     fed([
       { at: 0, done: 50 },

@@ -27,7 +27,7 @@ describe('the hosts of a scan', () => {
     expect(countHosts([target])).toBe(count);
   });
 
-  it('are as many as the scanner visits, however targets overlap', () => {
+  it('are counted like the scanner does, with overlapping targets', () => {
     const octet = fc.integer({ min: 0, max: 3 });
     const target = fc.oneof(
       fc.tuple(octet, octet, fc.integer({ min: 23, max: 32 })).map(([a, b, n]) => `10.0.${a}.${b}/${n}`),
@@ -48,7 +48,7 @@ describe('the hosts of a scan', () => {
 describe('the plan of a scan', () => {
   const form = { ...defaults, targets: '127.0.0.1' };
 
-  it('says how many probes it is and how long they take, at best and where nothing answers', () => {
+  it('states the number of probes and the duration, at best and without answers', () => {
     const { plan, faults } = planOf({
       ...form,
       targets: '10.0.0.0/24\n10.0.0.7',
@@ -60,7 +60,7 @@ describe('the plan of a scan', () => {
     expect(plan!.mostMs).toBeGreaterThan(100_000);
   });
 
-  it('counts ports as the scanner does; with the top 100 and others it is at most so many', () => {
+  it('counts ports like the scanner; with top100 and others it is an upper limit', () => {
     for (const ports of ['22', '22,22,80-90,85', 'top100', '1-65535'])
       expect([ports, planOf({ ...form, ports }).plan?.ports]).toEqual([ports, parsePorts(ports).length]);
     const both = planOf({ ...form, ports: 'top100, 22,40000' }).plan;
@@ -79,15 +79,15 @@ describe('the plan of a scan', () => {
     [{ rate: 'much' }, 'rate'],
     [{ rate: String(limits.maxScanRate + 1) }, 'rate'],
     [{ targets: '10.0.0.0/16', ports: '1-1000' }, 'ports'],
-  ])('finds what is wrong with %o before it is asked for', (wrong, field) => {
+  ])('finds the error in %o before the request', (wrong, field) => {
     expect(Object.keys(planOf({ ...form, ...wrong }).faults)).toEqual([field]);
   });
 
-  it('is none while nothing is named, and that is no fault', () => {
+  it('is undefined without targets, without an error', () => {
     expect(planOf(defaults)).toEqual({ faults: {} });
   });
 
-  it('is sent as the service takes it', () => {
+  it('is sent in the format of the API', () => {
     expect(targetsOf('10.0.0.1, 10.0.0.2\n10.0.0.1')).toEqual(['10.0.0.1', '10.0.0.2']);
     expect(inputOf({ targets: '10.0.0.1', ports: '22, 80', rate: '50', engine: 'nmap' })).toEqual({
       targets: ['10.0.0.1'],
@@ -98,10 +98,10 @@ describe('the plan of a scan', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('an error of the service', () => {
   const input = inputOf({ ...defaults, targets: '127.0.0.1 10.0.0.1' });
 
-  it('names the target that is outside of what may be scanned', () => {
+  it('names the target outside the allowed networks', () => {
     const allowed = ['127.0.0.0/8'];
     let refused: unknown;
     try {
@@ -111,12 +111,12 @@ describe('a refusal', () => {
     }
     expect(refusalOf(refused, input)).toEqual({
       field: 'targets',
-      text: '10.0.0.1 is outside of the networks that scans may reach',
+      text: '10.0.0.1 is outside the allowed networks',
       isOutside: true,
     });
   });
 
-  it('of anything else is told as it is', () => {
+  it('is shown unchanged for other fields', () => {
     const engine = new ServiceError('INVALID_REQUEST', 'engine cannot be nmap', {
       field: 'engine',
       reason: 'cannot be nmap',

@@ -10,7 +10,7 @@ import { routeOf } from '../../../src/contract/routes.ts';
 const names: readonly TableName[] = ['network', 'dns'];
 const shapes = { network: NetworkEvent, dns: DnsEvent };
 
-test.each(names)('every attribute of a %s event is known, and can be filtered by', (table) => {
+test.each(names)('every attribute of a %s event has a title and a filter', (table) => {
   const known = Object.keys(attributes[table]).sort();
   expect(known).toEqual(Object.keys(shapes[table].properties).sort());
   const { query } = routeOf(tables[table].list);
@@ -18,7 +18,7 @@ test.each(names)('every attribute of a %s event is known, and can be filtered by
   expect(filters).toEqual(expect.arrayContaining(known.map(filterOf)));
 });
 
-test.each(names)('columns of %s events: what the address names, else those of everybody', (table) => {
+test.each(names)('columns of %s events come from the URL, else from the defaults', (table) => {
   const usual = chosenColumns(table, null);
   expect(usual[0]).toBe('timestamp');
   expect(columnsText(table, usual)).toBeUndefined();
@@ -28,7 +28,7 @@ test.each(names)('columns of %s events: what the address names, else those of ev
   expect(chosenColumns(table, columnsText(table, all))).toEqual(all);
 });
 
-test('nothing in a command is read by the shell', () => {
+test('the shell expands nothing in a command', () => {
   expect(quoted("it's $(rm) `x`")).toBe(`'it'\\''s $(rm) \`x\`'`);
   const command = curlCommand(
     'https://siem.example',

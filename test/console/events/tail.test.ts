@@ -4,7 +4,7 @@ import { createTail } from '../../../src/console/pages/events/tail.ts';
 
 const rows = (...ids: number[]) => ids.map((id) => ({ id: String(id) }));
 
-test('what came is on top when it is shown, newest first, and waits until then', () => {
+test('received rows wait until they are shown on top, newest first', () => {
   const tail = createTail<{ id: string }>(10);
   tail.begin(rows(2, 1));
   for (const row of rows(3, 4)) tail.take(row, 0);
@@ -16,7 +16,7 @@ test('what came is on top when it is shown, newest first, and waits until then',
   expect(tail.show()).toBe(false);
 });
 
-test('a list that has what came already adds only what is older', () => {
+test('a list adds only rows that were not received', () => {
   const tail = createTail<{ id: string }>(10);
   for (const row of rows(3, 4)) tail.take(row, 0);
   tail.show();
@@ -26,7 +26,7 @@ test('a list that has what came already adds only what is older', () => {
   expect(tail.rows).toEqual(rows(5, 4, 3, 2, 1));
 });
 
-test('rows that stay are the same objects', () => {
+test('remaining rows are the same objects', () => {
   const tail = createTail<{ id: string }>(10);
   const [first, second] = rows(1, 2);
   tail.take(first!, 0);
@@ -36,7 +36,7 @@ test('rows that stay are the same objects', () => {
   expect(tail.rows[1]).toBe(first);
 });
 
-test('however much comes, the newest that fit are kept, and all that came are counted', () => {
+test('keeps the newest rows only, and counts all received', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 8 }),
@@ -60,7 +60,7 @@ test('however much comes, the newest that fit are kept, and all that came are co
   );
 });
 
-test('the rate is that of the whole seconds before, of no more than there were', () => {
+test('averages the rate over complete seconds', () => {
   const tail = createTail<{ id: string }>(10);
   expect(tail.rate(0)).toBe(0);
   for (let ms = 0; ms < 3000; ms += 10) tail.take({ id: `a${ms}` }, ms);

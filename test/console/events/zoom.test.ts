@@ -13,14 +13,14 @@ const now = Date.UTC(2026, 10, 22, 12);
 const at = (ms: number) => new Date(ms).toISOString();
 const wider = (range: Parameters<typeof widerRange>[0]) => widerRange(range, lengths, now);
 
-test('a range that ends now becomes the next longer one', () => {
+test('a relative range becomes the next longer one', () => {
   expect(wider({ name: '15m', from: at(now - hour / 4) })).toMatchObject({ range: '1h' });
   expect(wider({ name: '1h', from: at(now - hour) })).toMatchObject({ range: undefined });
   expect(wider({ name: '30d', from: at(0) })).toMatchObject({ range: 'all' });
   expect(wider({ name: 'all' })).toEqual({ range: 'all', from: undefined, to: undefined });
 });
 
-test('a span of its own grows to three times around its middle', () => {
+test('a custom range grows to three times its length around its middle', () => {
   const from = now - 20 * hour;
   expect(wider({ name: 'custom', from: at(from), to: at(from + hour) })).toEqual({
     range: undefined,
@@ -29,7 +29,7 @@ test('a span of its own grows to three times around its middle', () => {
   });
 });
 
-test('a span that would reach beyond now is a range that ends now and has all of it', () => {
+test('a range that would extend beyond now becomes a relative one that includes it', () => {
   const from = now - 2 * hour;
   expect(wider({ name: 'custom', from: at(from), to: at(now) })).toMatchObject({
     range: undefined,
@@ -38,7 +38,7 @@ test('a span that would reach beyond now is a range that ends now and has all of
   expect(wider({ name: 'custom', from: at(now - 40 * 24 * hour) })).toMatchObject({ range: 'all' });
 });
 
-test('a span without an end or a beginning, or the wrong way round, is widened all the same', () => {
+test('a range without a start or end, or with these reversed, is widened, too', () => {
   expect(wider({ name: 'custom', to: at(now) })).toMatchObject({ range: 'all' });
   expect(wider({ name: 'custom', from: at(now), to: at(now - hour) })).toMatchObject({ range: 'all' });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { alertedEdges, gravity } from '../../../src/console/pages/topology/alerted.ts';
+import { alertedEdges, alertRank } from '../../../src/console/pages/topology/alerted.ts';
 import type { Node } from '../../../src/console/pages/topology/arrange.ts';
 import { type Severity, severities } from '../../../src/contract/vocabulary.ts';
 import { edge, node } from './graph.ts';
@@ -45,7 +45,7 @@ test.each([
   expect([...alertedEdges({ nodes, edges }, [one]).keys()]).toEqual(on);
 });
 
-test('alerts on one edge are counted, with the ways that they point and the gravest of them', () => {
+test('alerts on one edge are counted, with their directions and highest severity', () => {
   const alerts = [
     alert('10.0.0.1', '10.0.0.2', 'medium'),
     alert('10.0.0.2', '10.0.0.1', 'critical'),
@@ -57,10 +57,10 @@ test('alerts on one edge are counted, with the ways that they point and the grav
   expect(told(alerts.slice(1, 2))).toEqual({ count: 1, severity: 'critical', forth: false, back: true });
 });
 
-test('severity weighs more than any count, and a count more than none', () => {
-  const of = (severity: Severity, count: number) => gravity({ severity, count, forth: true, back: false });
+test('severity ranks above any count', () => {
+  const of = (severity: Severity, count: number) => alertRank({ severity, count, forth: true, back: false });
   const rising = [
-    gravity(undefined),
+    alertRank(undefined),
     ...severities.flatMap((severity) => [of(severity, 1), of(severity, 2), of(severity, 1e6)]),
   ];
   expect(rising).toEqual([...new Set(rising)].toSorted((a, b) => a - b));

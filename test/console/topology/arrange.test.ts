@@ -30,11 +30,11 @@ test.each([
   expect(nameWithin(node)).toBe(name);
 });
 
-test('a node that is a network stands for itself', () => {
+test('a node that is a network is its own network', () => {
   expect(networkOf({ id: '10.0.0.0/8' })).toBe('10.0.0.0/8');
 });
 
-test('networks at home come first and are open; those outside are closed until they are opened', () => {
+test('home networks come first and are open; external ones are closed until opened', () => {
   const nodes = [
     node('198.51.100.1', 'external', 9),
     node('198.51.100.2', 'external'),
@@ -47,12 +47,12 @@ test('networks at home come first and are open; those outside are closed until t
   expect(boxesOf(nodes, new Set(['198.51.100.0/24']))[1]?.isOpen).toBe(true);
 });
 
-test('hosts on which most depends stand first', () => {
+test('hosts with most edges come first', () => {
   const [box] = boxesOf([node('10.0.0.1', 'asset', 2), node('10.0.0.2', 'asset', 7)], new Set());
   expect(box?.nodes.map(({ id }) => id)).toEqual(['10.0.0.2', '10.0.0.1']);
 });
 
-test('of many networks outside, those with fewest edges are one', () => {
+test('external networks with the fewest edges share one box', () => {
   const nodes = Array.from({ length: 100 }, (_, i) => node(`203.0.${i}.1`, 'external', 100 - i));
   const boxes = boxesOf(nodes, new Set());
   expect(boxes.length).toBeLessThan(25);
@@ -66,7 +66,7 @@ const graphs = fc.uniqueArray(
   { selector: ({ net, host, home }) => `${net} ${host} ${home}`, maxLength: 300 },
 );
 
-test('everything has one place, and no two things stand at the same', () => {
+test('every element has one position of its own', () => {
   fc.assert(
     fc.property(graphs, fc.array(fc.nat(40)), (hosts, opened) => {
       const nodes = hosts.map(({ net, host, home, degree }) =>

@@ -19,7 +19,7 @@ const anywhere = fc.uniqueArray(
   { selector: ({ id }) => id, maxLength: 60 },
 );
 
-test('no label covers another, and the first one is always there', () => {
+test('labels do not overlap, and the first one is always shown', () => {
   fc.assert(
     fc.property(anywhere, (labels) => {
       const shown = labels.filter(({ id }) => roomFor(labels, font, 100).has(id));
@@ -35,7 +35,7 @@ test('no label covers another, and the first one is always there', () => {
   );
 });
 
-test('the closer one looks, the more labels there are', () => {
+test('zooming in shows more labels', () => {
   const grid = (zoom: number) =>
     Array.from({ length: 500 }, (_, n) =>
       at(String(n), (n % 25) * 40 * zoom, Math.floor(n / 25) * 40 * zoom),
@@ -46,6 +46,6 @@ test('the closer one looks, the more labels there are', () => {
   expect(counts.at(-1)).toBe(500);
 });
 
-test('there are no more than are asked for', () => {
+test('shows at most the given number of labels', () => {
   expect([...roomFor([at('a', 0, 0), at('b', 500, 0), at('c', 900, 0)], font, 2)]).toEqual(['a', 'b']);
 });

@@ -4,14 +4,14 @@ import { boxesOf, shownAs } from '../../../src/console/pages/topology/arrange.ts
 import {
   type Bundle,
   bundlesOf,
-  foremost,
   linesOf,
+  mostImportant,
   thickness,
 } from '../../../src/console/pages/topology/lines.ts';
 import type { Severity } from '../../../src/contract/vocabulary.ts';
 import { edge, node } from './graph.ts';
 
-test('edges to a closed network are one; nothing of their bytes is lost, and what stays within it is not drawn', () => {
+test('edges to a closed network become one line with all bytes; edges within it are not drawn', () => {
   const nodes = ['203.0.113.1', '203.0.113.2'].map((ip) => node(ip, 'external'));
   const boxes = boxesOf([node('10.0.0.1', 'asset'), ...nodes], new Set());
   const edges = [
@@ -28,7 +28,7 @@ test('edges to a closed network are one; nothing of their bytes is lost, and wha
   ]);
 });
 
-test('lines are between networks; those of hosts are only of what is selected, or all where that is asked for', () => {
+test('lines connect networks; lines of hosts are those of the selected one, or all on request', () => {
   const boxes = boxesOf(
     ['10.0.0.1', '10.0.0.2', '10.0.1.1', '10.0.1.2'].map((ip) => node(ip, 'asset')),
     new Set(),
@@ -54,7 +54,7 @@ test('lines are between networks; those of hosts are only of what is selected, o
   expect(ids(undefined, true)).toHaveLength(3);
 });
 
-test('lines get thicker with bytes, and stay lines', () => {
+test('lines get thicker with bytes, up to a limit', () => {
   const widths = [0, 1, 1e3, 1e6, 1e9, 1e12, Number.MAX_SAFE_INTEGER].map(thickness);
   expect(widths).toEqual(widths.toSorted((a, b) => a - b));
   expect(Math.max(...widths)).toBeLessThanOrEqual(7);
@@ -68,7 +68,7 @@ const told = ({ source, target, bytes, alerted }: Bundle) => [
 ];
 const alertOn = (src_ip: string, dst_ip: string, severity: Severity) => ({ severity, src_ip, dst_ip });
 
-test('an edge that is alerted on has a line of its own between its hosts, and that of their networks stays as it is', () => {
+test('an edge with alerts has its own line between hosts, and the line between networks stays', () => {
   const nodes = ['10.0.0.1', '10.0.0.2', '10.0.1.1'].map((ip) => node(ip, 'asset'));
   const edges = [edge('10.0.0.1', '10.0.1.1', 5), edge('10.0.0.2', '10.0.1.1', 7)];
   const alerted = alertedEdges({ nodes, edges }, [
@@ -81,7 +81,7 @@ test('an edge that is alerted on has a line of its own between its hosts, and th
   ]);
 });
 
-describe('a line to a closed network has all that passes, and tells of the gravest alert on it', () => {
+describe('a line to a closed network has all bytes and the highest severity', () => {
   const outside = ['203.0.113.1', '203.0.113.2', '203.0.113.3'].map((ip) => node(ip, 'external'));
   const alerts = [
     alertOn('10.0.0.1', '203.0.113.2', 'critical'),
@@ -106,11 +106,11 @@ describe('a line to a closed network has all that passes, and tells of the grave
   });
 });
 
-test('where there is no room for all lines, those alerted on are drawn, then the heaviest', () => {
+test('without room for all lines, those with alerts are drawn first, then those with most bytes', () => {
   const nodes = Array.from({ length: 9 }, (_, n) => node(`10.0.0.${n}`, 'asset'));
   const edges = nodes.slice(1).map(({ id }, n) => edge('10.0.0.0', id, 100 - n));
   const alerted = alertedEdges({ nodes, edges }, [alertOn('10.0.0.0', '10.0.0.8', 'medium')]);
   const lines = linesOf(edges, boxesOf(nodes, new Set()), undefined, true, alerted);
-  expect(foremost(lines, 3).map(({ target }) => target)).toEqual(['10.0.0.8', '10.0.0.1', '10.0.0.2']);
-  expect(foremost(lines, lines.length)).toEqual(lines);
+  expect(mostImportant(lines, 3).map(({ target }) => target)).toEqual(['10.0.0.8', '10.0.0.1', '10.0.0.2']);
+  expect(mostImportant(lines, lines.length)).toEqual(lines);
 });

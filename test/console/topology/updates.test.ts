@@ -35,7 +35,7 @@ const update = (seq: number, ...newNodes: string[]): TopologyUpdate => ({
 });
 const opened: LiveGraph = { graph, fresh: new Set<string>() };
 
-test('a burst adds up to what its updates add up to one by one', () => {
+test('a burst gives the same graph as its updates one by one', () => {
   const updates = Array.from({ length: 20 }, (_, i) => update(11 + i, `10.0.1.${i % 7}`));
   const oneByOne = updates.reduce((before, one) => afterUpdates(before, [one], 100), opened);
   expect(afterUpdates(opened, updates, 100)).toEqual(oneByOne);
@@ -43,11 +43,11 @@ test('a burst adds up to what its updates add up to one by one', () => {
   expect(oneByOne.graph.nodes).toHaveLength(8);
 });
 
-test('what the snapshot has already is not added, nor new', () => {
+test('elements of the snapshot are neither added nor marked as new', () => {
   expect(afterUpdates(opened, [update(9, '10.0.1.1'), update(10, '10.0.1.2')], 100)).toEqual(opened);
 });
 
-test('nodes beyond the limit are left out, it says so, and what it has goes on counting', () => {
+test('nodes beyond the limit are left out, the graph is truncated, and its counts keep growing', () => {
   const { graph: next, fresh } = afterUpdates(opened, [update(11, '10.0.1.1', '10.0.1.2'), update(12)], 2);
   expect(next.nodes.map(({ id }) => id)).toEqual(['10.0.0.1', '10.0.1.1']);
   expect(next.edges.map(({ target }) => target)).toEqual(['10.0.1.1']);
@@ -60,14 +60,14 @@ test('a graph within its limit is not truncated', () => {
   expect(afterUpdates(opened, [update(11, '10.0.1.1')], 2).graph.truncated).toBe(false);
 });
 
-test('only the newest are marked as new', () => {
+test('only the newest elements are marked as new', () => {
   const many = Array.from({ length: maxFresh }, (_, i) => `10.1.${i >> 8}.${i & 255}`);
   const { fresh } = afterUpdates(opened, [update(11, ...many), update(12, '10.9.9.9')], 1e6);
   expect(fresh.size).toBe(maxFresh);
   expect(fresh.has('10.9.9.9')).toBe(true);
 });
 
-test('updates that nobody looks at are kept up to a number, then dropped until there is a new snapshot', () => {
+test('waiting updates are kept up to a limit, then dropped until the next snapshot', () => {
   let waiting = noneWaiting;
   for (let seq = 0; seq < maxWaiting; seq++) waiting = withWaiting(waiting, update(seq));
   expect(waiting).toMatchObject({ kind: 'updates' });

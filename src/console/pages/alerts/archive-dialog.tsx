@@ -1,16 +1,15 @@
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import type { AskedProps } from './asked.ts';
+import type { TriageDialogProps } from './asked.ts';
 
-/** Asks before alerts are archived: there is no way back. */
-export function ArchiveDialog({ what, asked: { target, failure }, onDone, onClose }: AskedProps) {
+/** Confirms archiving, which cannot be undone. */
+export function ArchiveDialog({ what, request: { target, failure }, onDone, onClose }: TriageDialogProps) {
   const isOne = 'rows' in target && target.rows.length === 1;
   return (
     <Dialog title={`Archive ${what}?`} onClose={onClose}>
       <p>
-        This is final: {isOne ? 'it' : 'they'} can be read and exported, but never reopened.
-        {!isOne &&
-          ' Alerts that are neither resolved nor suppressed cannot be archived: these stay as they are.'}
+        This cannot be undone. Archived alerts can be viewed and exported, but not reopened.
+        {!isOne && ' Only resolved and suppressed alerts are archived; others stay as they are.'}
       </p>
       {failure !== undefined && (
         <p class="field-error" role="alert">
@@ -19,7 +18,7 @@ export function ArchiveDialog({ what, asked: { target, failure }, onDone, onClos
       )}
       <div class="row">
         <Button kind="danger" onClick={() => onDone({ status: 'archived' })}>
-          Archive {isOne ? 'it' : what}
+          Archive {isOne ? 'alert' : what}
         </Button>
         <Button autofocus onClick={onClose}>
           Cancel

@@ -2,25 +2,25 @@ import type { Change } from './changes.ts';
 import type { AlertRow } from './question.ts';
 import type { Target } from './target.ts';
 
-/** What is asked before something is done. */
-export interface Asked {
-  /** Each question has a dialog of its own, even where one follows the other at once. */
+/** A dialog that is open before a change is sent. */
+export interface DialogRequest {
+  /** Unique per dialog, so that consecutive dialogs never share state. */
   readonly key: number;
   readonly kind: 'resolve' | 'silence' | 'note' | 'verdict' | 'archive';
-  /** Those that are loaded. */
+  /** The selected alerts that are loaded. */
   readonly rows: readonly AlertRow[];
   readonly target: Target;
-  /** What was answered before, where that could not be done. */
-  readonly typed?: Change;
-  /** Why it could not. */
+  /** The input of an earlier attempt that failed. */
+  readonly draft?: Change;
+  /** Why that attempt failed. */
   readonly failure?: string;
 }
 
-/** What a dialog is given that asks it, and calls with the answer. */
-export interface AskedProps {
-  /** The alerts, as they are called in a sentence. */
+/** Props of the triage dialogs. */
+export interface TriageDialogProps {
+  /** The alerts as named in a sentence: a quoted title, or a count. */
   readonly what: string;
-  readonly asked: Asked;
+  readonly request: DialogRequest;
   readonly onDone: (change: Change) => void;
   readonly onClose: () => void;
 }

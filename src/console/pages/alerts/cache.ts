@@ -3,12 +3,12 @@ import { answers } from '../../state/answers.ts';
 import { newer } from '../../state/newer.ts';
 import type { AlertRow } from './question.ts';
 
-/** Alerts as they are now, put in place of what they were: lists keep their order and what is read stays where it is. */
+/** Updates alerts in cached responses in place: lists keep their order and scroll position. */
 
 interface Page {
   readonly data: readonly { readonly id: string }[];
 }
-type Kept =
+type CachedResponse =
   | { readonly pages: readonly Page[] }
   | Page
   | { readonly data: { readonly id: string } }
@@ -16,29 +16,34 @@ type Kept =
 
 export function putAlerts(alerts: ReadonlyMap<string, AlertRow>): void {
   if (alerts.size === 0) return;
-  answers.setQueriesData<Kept>({ predicate: ({ queryKey: [name] }) => name === 'listAlerts' }, (kept) => {
-    if (kept === undefined) return kept;
-    if ('pages' in kept)
-      return renewed(
-        kept,
-        'pages',
-        kept.pages.map((page) => renewedPage(page, alerts)),
-      );
-    return Array.isArray(kept.data) ? renewedPage(kept as Page, alerts) : kept;
-  });
+  answers.setQueriesData<CachedResponse>(
+    { predicate: ({ queryKey: [name] }) => name === 'listAlerts' },
+    (cached) => {
+      if (cached === undefined) return cached;
+      if ('pages' in cached)
+        return unlessSame(
+          cached,
+          'pages',
+          cached.pages.map((page) => updatedPage(page, alerts)),
+        );
+      return Array.isArray(cached.data) ? updatedPage(cached as Page, alerts) : cached;
+    },
+  );
   for (const [id, alert] of alerts)
-    answers.setQueriesData<Kept>(
+    answers.setQueriesData<CachedResponse>(
       { predicate: ({ queryKey: [name, input] }) => name === 'getAlert' && isOf(input, id) },
-      (kept) =>
-        kept !== undefined && 'data' in kept ? { ...kept, data: newer(kept.data as AlertRow, alert) } : kept,
+      (cached) =>
+        cached !== undefined && 'data' in cached
+          ? { ...cached, data: newer(cached.data as AlertRow, alert) }
+          : cached,
     );
 }
 
 const isOf = (input: unknown, id: string): boolean =>
   (input as { params?: { alert_id?: string } }).params?.alert_id === id;
 
-function renewedPage(page: Page, alerts: ReadonlyMap<string, AlertRow>): Page {
-  return renewed(
+function updatedPage(page: Page, alerts: ReadonlyMap<string, AlertRow>): Page {
+  return unlessSame(
     page,
     'data',
     page.data.map((row) => {
@@ -48,13 +53,13 @@ function renewedPage(page: Page, alerts: ReadonlyMap<string, AlertRow>): Page {
   );
 }
 
-/** The same where nothing in it changed, so that nothing is drawn again. */
-function renewed<T, K extends keyof T>(whole: T, name: K, parts: readonly unknown[]): T {
+/** Returns the same object if nothing in it changed, so that nothing renders again. */
+function unlessSame<T, K extends keyof T>(whole: T, name: K, parts: readonly unknown[]): T {
   const before = whole[name] as readonly unknown[];
   return parts.every((part, index) => part === before[index]) ? whole : { ...whole, [name]: parts };
 }
 
-/** Asks again for what tells of alerts, but for the queue itself, which stays as it is read. */
+/** Refetches everything derived from alerts, except the queue, which stays as the user is reading it. */
 export async function alertsChanged(): Promise<void> {
   const about: readonly CallId[] = [
     'listAlerts',

@@ -3,20 +3,20 @@ import { api } from '../../state/session.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
 import { quoted } from '../../ui/words.ts';
 import { alertsChanged, putAlerts } from './cache.ts';
-import { type Change, decisions, predicted, refusal, told } from './changes.ts';
+import { type Change, decisions, describeChange, predicted, refusal } from './changes.ts';
 import type { AlertRow } from './question.ts';
-import type { Undone } from './target.ts';
+import type { FailedChange } from './target.ts';
 
-/** How often a change is tried again on an alert that was only seen again meanwhile. */
+/** Attempts to apply a change while new occurrences keep raising the alert's version. */
 const maxAttempts = 5;
 
 /**
- * Changes one alert, if it is still what was seen (If-Match). It is shown changed at once, and as it was where that
- * fails. Occurrences that came meanwhile are no obstacle; a decision of somebody else is.
+ * Changes one alert if it is still the version on screen (If-Match). The change is shown optimistically and rolled back
+ * on failure. New occurrences do not conflict with the change; another user's decision does.
  *
- * @returns what failed, with the alert as it is now; undefined where it was changed, which is said
+ * @returns the failure, with the current alert; undefined after a change, which a toast confirms
  */
-export async function tryChange(seen: AlertRow, change: Change): Promise<Undone | undefined> {
+export async function tryChange(seen: AlertRow, change: Change): Promise<FailedChange | undefined> {
   const { status, title } = seen.attributes;
   const what = `${quoted(title)} was not changed`;
   const why = change.status === undefined ? undefined : refusal(status, change.status);
@@ -24,39 +24,39 @@ export async function tryChange(seen: AlertRow, change: Change): Promise<Undone 
     return { left: { rows: [seen] }, what, error: new ServiceError('INVALID_TRANSITION', why) };
   put({ ...seen, attributes: predicted(seen.attributes, change) });
   try {
-    put(await inTurn(seen, change));
+    put(await applyInOrder(seen, change));
     void alertsChanged();
-    say(`${quoted(title)}: ${told(change)}.`);
+    say(`${quoted(title)}: ${describeChange(change)}.`);
     return undefined;
   } catch (error) {
     const now = await current(seen);
     put(now);
-    return { left: { rows: [now] }, what, error: explained(error, seen, now) };
+    return { left: { rows: [now] }, what, error: explainError(error, seen, now) };
   }
 }
 
-/** The same, told where it fails, too. @returns whether it was changed */
+/** Changes one alert and shows a toast on failure, too. @returns whether it was changed */
 export async function changeAlert(seen: AlertRow, change: Change): Promise<boolean> {
-  const undone = await tryChange(seen, change);
-  if (undone !== undefined) sayFailure(undone.what, undone.error);
-  return undone === undefined;
+  const failed = await tryChange(seen, change);
+  if (failed !== undefined) sayFailure(failed.what, failed.error);
+  return failed === undefined;
 }
 
-/** The last change of each alert that is under way here. */
-const underWay = new Map<string, Promise<unknown>>();
-/** What the last changes from here made of alerts: these are decisions of oneself. */
+/** The last pending change of each alert in this browser. */
+const pendingChanges = new Map<string, Promise<unknown>>();
+/** Alerts as returned for recent changes from this browser, so that own changes are not taken for conflicts. */
 const ownAnswers = new Map<string, AlertRow>();
 const maxOwnAnswers = 1000;
 
-/** One after the other for each alert: who presses keys faster than the service answers is not in conflict with himself. */
-async function inTurn(seen: AlertRow, change: Change): Promise<AlertRow> {
-  const before = underWay.get(seen.id);
+/** Serializes the changes of each alert, so that quick key presses do not conflict with each other. */
+async function applyInOrder(seen: AlertRow, change: Change): Promise<AlertRow> {
+  const before = pendingChanges.get(seen.id);
   const turn = (async () => {
     await before;
-    return changed(seen, change);
+    return applyChange(seen, change);
   })();
   const settled = turn.catch(() => undefined);
-  underWay.set(seen.id, settled);
+  pendingChanges.set(seen.id, settled);
   try {
     const answer = await turn;
     ownAnswers.delete(seen.id);
@@ -67,11 +67,11 @@ async function inTurn(seen: AlertRow, change: Change): Promise<AlertRow> {
     }
     return answer;
   } finally {
-    if (underWay.get(seen.id) === settled) underWay.delete(seen.id);
+    if (pendingChanges.get(seen.id) === settled) pendingChanges.delete(seen.id);
   }
 }
 
-async function changed(seen: AlertRow, body: Change): Promise<AlertRow> {
+async function applyChange(seen: AlertRow, body: Change): Promise<AlertRow> {
   const own = ownAnswers.get(seen.id);
   const known = own !== undefined && own.attributes.version > seen.attributes.version ? own : seen;
   let basis = known;
@@ -91,7 +91,7 @@ async function changed(seen: AlertRow, body: Change): Promise<AlertRow> {
   }
 }
 
-/** The alert as the service has it, or as it was seen where that cannot be told. */
+/** Returns the alert as stored, or the given version if it cannot be fetched. */
 async function current(seen: AlertRow): Promise<AlertRow> {
   try {
     return (await api.call('getAlert', { params: { alert_id: seen.id } })).data;
@@ -103,15 +103,15 @@ async function current(seen: AlertRow): Promise<AlertRow> {
 const isCode = (error: unknown, code: ServiceError['code']): boolean =>
   error instanceof ServiceError && error.code === code;
 
-function explained(error: unknown, seen: AlertRow, now: AlertRow): unknown {
+function explainError(error: unknown, seen: AlertRow, now: AlertRow): unknown {
   if (!(error instanceof ServiceError)) return error;
   if (error.code === 'VERSION_MISMATCH') {
     const others = decisions(seen.attributes, now.attributes);
     return new ServiceError(
       error.code,
       others.length > 0
-        ? `somebody changed it meanwhile: ${others.join(', ')}. Look again and decide.`
-        : 'it changes faster than this could follow. Press again.',
+        ? `another user changed it: ${others.join(', ')}. Review the alert and try again.`
+        : 'it keeps changing. Try again.',
     );
   }
   if (error.code === 'INVALID_TRANSITION' && error.details !== undefined) {
@@ -122,7 +122,7 @@ function explained(error: unknown, seen: AlertRow, now: AlertRow): unknown {
   if (error.code === 'UNAVAILABLE')
     return new ServiceError(
       error.code,
-      `${error.message}. Nothing is known to be changed; it is shown as it was.`,
+      `${error.message}. The change may not have been saved; the alert is shown as before.`,
     );
   return error;
 }

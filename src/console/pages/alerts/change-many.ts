@@ -3,13 +3,13 @@ import { api } from '../../state/session.ts';
 import { number } from '../../ui/format.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
 import { alertsChanged, putAlerts } from './cache.ts';
-import { type Change, predicted, told } from './changes.ts';
-import type { Target, Undone } from './target.ts';
+import { type Change, describeChange, predicted } from './changes.ts';
+import type { FailedChange, Target } from './target.ts';
 
-/** As many ids as the service takes at a time. */
+/** The most ids that one bulk request may carry. */
 const idsAtOnce = 1000;
 
-/** What a change of many came to. */
+/** Totals of a bulk change. */
 interface Tally {
   matched: number;
   changed: number;
@@ -20,16 +20,17 @@ interface Tally {
 }
 
 /**
- * Changes many alerts in the same way: those that are named, or all that match. `onProgress`: alerts that were done.
+ * Applies one change to many alerts: those listed, or all that match a filter. `onProgress` receives the number of
+ * alerts processed.
  *
- * @returns whether that was done to all, or only to some, which is said; and what failed, where nothing was done to any,
- * or it was not tried on the rest
+ * @returns whether all or only some changed, which a toast reports; or the failure, if none changed or the request
+ * stopped early
  */
 export async function changeMany(
   target: Target,
   change: Change,
   onProgress: (done: number) => void,
-): Promise<'all' | 'some' | Undone> {
+): Promise<'all' | 'some' | FailedChange> {
   const tally: Tally = {
     matched: 0,
     changed: 0,
@@ -38,8 +39,8 @@ export async function changeMany(
     reasons: new Set(),
     failedIds: new Set(),
   };
-  const ask = async (asked: { ids: string[] } | { filter: Record<string, unknown> }) => {
-    const { data } = await api.call('bulkUpdateAlerts', { body: { ...asked, change } });
+  const update = async (selection: { ids: string[] } | { filter: Record<string, unknown> }) => {
+    const { data } = await api.call('bulkUpdateAlerts', { body: { ...selection, change } });
     tally.matched += data.matched;
     tally.changed += data.changed;
     tally.unchanged += data.unchanged;
@@ -53,21 +54,21 @@ export async function changeMany(
   const rows = 'rows' in target ? target.rows : [];
   let at = 0;
   try {
-    if ('filter' in target) await ask({ filter: { ...target.filter } });
+    if ('filter' in target) await update({ filter: { ...target.filter } });
     for (; at < rows.length; at += idsAtOnce)
-      await ask({ ids: rows.slice(at, at + idsAtOnce).map(({ id }) => id) });
+      await update({ ids: rows.slice(at, at + idsAtOnce).map(({ id }) => id) });
   } catch (error) {
     await alertsChanged();
     return {
       left: 'rows' in target ? { rows: rows.slice(at) } : target,
       what:
         tally.changed === 0
-          ? 'None was changed'
-          : `After ${number(tally.changed)} of them, the rest were not changed`,
+          ? 'No alerts were changed'
+          : `Stopped after ${number(tally.changed)} alerts; the rest were not changed`,
       error,
     };
   }
-  // What the service did not say to have failed; the live channel brings the rest of what changed.
+  // Show the alerts that did not fail as changed; other fields arrive over the live channel.
   if (tally.failed === tally.failedIds.size)
     putAlerts(
       new Map(
@@ -78,7 +79,7 @@ export async function changeMany(
     );
   await alertsChanged();
   if (tally.failed > 0 && tally.changed + tally.unchanged === 0)
-    return { left: target, what: 'None could be changed', error: reasonsOf(tally) };
+    return { left: target, what: 'No alerts could be changed', error: reasonsOf(tally) };
   report(tally, change);
   return tally.failed === 0 ? 'all' : 'some';
 }
@@ -88,7 +89,7 @@ const reasonsOf = ({ reasons }: Tally): ServiceError =>
 
 function report(tally: Tally, change: Change): void {
   const { changed, unchanged, failed } = tally;
-  const same = unchanged > 0 ? `, ${number(unchanged)} were so already` : '';
-  say(`${number(changed)} alerts ${told(change)}${same}.`);
-  if (failed > 0) sayFailure(`${number(failed)} could not be changed`, reasonsOf(tally));
+  const same = unchanged > 0 ? `, ${number(unchanged)} unchanged` : '';
+  say(`${number(changed)} alerts ${describeChange(change)}${same}.`);
+  if (failed > 0) sayFailure(`${number(failed)} alerts could not be changed`, reasonsOf(tally));
 }

@@ -2,8 +2,7 @@ import { useRef } from 'preact/hooks';
 import { Options } from '../../ui/options.tsx';
 
 /**
- * One of a few, each with a digit that chooses it: for dialogs that are gone through by keyboard. Enter sends the form
- * around it.
+ * Radio buttons with digit keys, for dialogs used by keyboard. Enter submits the surrounding form.
  */
 export function Choices<V extends string>({
   label,
@@ -14,7 +13,7 @@ export function Choices<V extends string>({
 }: {
   label: string;
   options: readonly { readonly value: V; readonly title: string; readonly about?: string }[];
-  /** Undefined until something is chosen. */
+  /** Undefined until an option is chosen. */
   value: V | undefined;
   error?: string | undefined;
   onChange: (value: V) => void;

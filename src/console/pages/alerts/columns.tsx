@@ -13,7 +13,7 @@ const shapes: Readonly<Record<Alert['status'], string>> = {
   archived: '□',
 };
 
-/** Where the work on it stands: a shape and a word. */
+/** The status as a symbol and a word. */
 export function Status({
   status,
   verdict,
@@ -30,7 +30,7 @@ export function Status({
   );
 }
 
-/** Columns of the queue; those for which there is no room are left out. */
+/** Columns of the queue; `from` is the width in pixels from which a column is shown. */
 export const columns: readonly Column<AlertRow>[] = [
   {
     id: 'severity',
@@ -105,7 +105,7 @@ export const columns: readonly Column<AlertRow>[] = [
   },
   {
     id: 'count',
-    title: 'Times',
+    title: 'Count',
     width: '52px',
     end: true,
     from: 420,
@@ -127,7 +127,12 @@ function Title({ alert }: { alert: Alert }) {
     <>
       {!isOpen(alert) && <span class="unseen">{title(alert.status)}: </span>}
       <bdi title={alert.title}>{alert.title}</bdi>
-      {alert.note_count > 0 && <span class="quiet"> · {number(alert.note_count)} noted</span>}
+      {alert.note_count > 0 && (
+        <span class="quiet">
+          {' '}
+          · {number(alert.note_count)} {alert.note_count === 1 ? 'note' : 'notes'}
+        </span>
+      )}
       {alert.tags.map((tag) => (
         <span key={tag} class="alert-tag">
           <bdi>{tag}</bdi>
@@ -139,15 +144,15 @@ function Title({ alert }: { alert: Alert }) {
 
 export const rowClass = ({ attributes }: AlertRow): string => (isOpen(attributes) ? '' : 'alert-done');
 
-/** How the queue may be sorted, for where the titles of columns have no room. */
+/** Sort orders of the queue, for widths at which column headers are hidden. */
 export const sorts: readonly { readonly by: string; readonly title: string }[] = [
   { by: '-severity', title: 'Most severe first' },
-  { by: '-last_seen', title: 'Last seen first' },
-  { by: '-created_at', title: 'Raised last first' },
-  { by: 'created_at', title: 'Waiting longest first' },
+  { by: '-last_seen', title: 'Last seen' },
+  { by: '-created_at', title: 'Newest first' },
+  { by: 'created_at', title: 'Oldest first' },
   { by: '-risk_score', title: 'Highest risk first' },
   { by: '-priority', title: 'Highest priority first' },
-  { by: '-count', title: 'Most often first' },
+  { by: '-count', title: 'Highest count first' },
   { by: 'assignee', title: 'By assignee' },
-  { by: '-updated_at', title: 'Changed last first' },
+  { by: '-updated_at', title: 'Last updated' },
 ];

@@ -23,7 +23,7 @@ import { Notes, Timeline } from './timeline.tsx';
 import { Traffic } from './traffic-section.tsx';
 import { Verdicts } from './verdicts-section.tsx';
 
-/** What is done to the alert that is shown, as the keys do it. */
+/** Triage actions on one alert, shared by buttons and keys. */
 export interface Triage {
   readonly assign: () => void;
   readonly begin: () => void;
@@ -31,11 +31,11 @@ export interface Triage {
   readonly silence: () => void;
   readonly note: () => void;
   readonly verdict: () => void;
-  readonly takeBack: () => void;
+  readonly reverse: () => void;
   readonly archive: () => void;
 }
 
-/** All that is known of one alert, what decides first. */
+/** One alert, with the facts that decide triage first. */
 export function AlertDetail({
   alert,
   triage,
@@ -46,7 +46,7 @@ export function AlertDetail({
   proof: Signal<number>;
 }) {
   const { attributes } = alert;
-  // What was read of one is not where to begin with the next.
+  // Each alert starts at the top.
   useEffect(() => document.querySelector('.detail-body')?.scrollTo(0, 0), [alert.id]);
   return (
     <Detail
@@ -60,7 +60,7 @@ export function AlertDetail({
         <Severity level={attributes.severity} />
         <Status status={attributes.status} verdict={attributes.verdict} />
         <span class="quiet">
-          {number(attributes.count)} {attributes.count === 1 ? 'time' : 'times'}, last{' '}
+          {number(attributes.count)} {attributes.count === 1 ? 'occurrence' : 'occurrences'}, last{' '}
           <Time at={attributes.last_seen} />
         </span>
       </p>
@@ -85,7 +85,7 @@ export function AlertDetail({
 function Actions({ alert, triage }: { alert: Alert; triage: Triage }) {
   const { status } = alert;
   const closed = status === 'resolved' || status === 'suppressed';
-  if (status === 'archived') return <span class="quiet">Archived: nothing about it changes any more.</span>;
+  if (status === 'archived') return <span class="quiet">Archived alerts cannot be changed.</span>;
   const silence = !closed && may('createSilence') && (
     <Button hint="s" onClick={triage.silence}>
       Silence
@@ -100,7 +100,7 @@ function Actions({ alert, triage }: { alert: Alert; triage: Triage }) {
         </Button>
       )}
       {closed ? (
-        <Button kind="primary" hint="u" onClick={triage.takeBack}>
+        <Button kind="primary" hint="u" onClick={triage.reverse}>
           Reopen
         </Button>
       ) : (
@@ -114,8 +114,8 @@ function Actions({ alert, triage }: { alert: Alert; triage: Triage }) {
             </Button>
           )}
           {status === 'in_progress' && (
-            <Button hint="u" onClick={triage.takeBack}>
-              Give back
+            <Button hint="u" onClick={triage.reverse}>
+              Unassign
             </Button>
           )}
         </>
@@ -166,7 +166,7 @@ function About({ alert }: { alert: AlertRow }) {
           ],
           ['Rule', <Value key="rule" value={rule_name} list="listAlerts" field="rule_name" mono={false} />],
           [
-            'Rule id',
+            'Rule ID',
             rule_source === 'sigma' ? (
               <a key="id" class="mono" href={href('administration', { view: 'rules', id: rule_id })}>
                 {rule_id}
@@ -175,12 +175,12 @@ function About({ alert }: { alert: AlertRow }) {
               <Value key="id" value={rule_id} list="listAlerts" field="rule_id" pivot="rule" />
             ),
           ],
-          ['Rule from', title(rule_source)],
+          ['Rule source', title(rule_source)],
           [
             sensors?.length === 1 ? 'Sensor' : 'Sensors',
             sensors && <Sensors key="sensors" sensors={sensors} />,
           ],
-          ['Rule is sure', confidence === undefined ? undefined : `${Math.round(confidence * 100)} %`],
+          ['Confidence', confidence === undefined ? undefined : `${Math.round(confidence * 100)} %`],
           [
             'Category',
             category && (
@@ -195,12 +195,12 @@ function About({ alert }: { alert: AlertRow }) {
           ['First seen', <Time key="first" at={attributes.first_seen} as="exact" />],
           ['Last seen', <Time key="last" at={attributes.last_seen} as="exact" />],
           ['Raised', <Time key="created" at={attributes.created_at} />],
-          ['Changed', <Time key="updated" at={attributes.updated_at} />],
+          ['Updated', <Time key="updated" at={attributes.updated_at} />],
           [
             'Silenced by',
             silence_id && (
               <a key="silence" href={href('administration', { view: 'silences', id: silence_id })}>
-                a silence
+                View silence
               </a>
             ),
           ],
@@ -211,24 +211,24 @@ function About({ alert }: { alert: AlertRow }) {
   );
 }
 
-/** The score, and how it comes about. */
+/** The risk score and its factors. */
 function RiskReasons({ alert: { risk_score, severity, confidence } }: { alert: Alert }) {
   if (risk_score === undefined) return <>not scored</>;
-  const sure = confidence === undefined ? '' : `, with a rule that is ${Math.round(confidence * 100)} % sure`;
+  const sure = confidence === undefined ? '' : ` and confidence ${Math.round(confidence * 100)} %`;
   return (
     <span
-      title={`Of 100: severity ${severity}${sure}. It adds to the risk of its assets while it is not resolved.`}
+      title={`Out of 100, from severity ${severity}${sure}. Adds to the risk of its assets until resolved.`}
     >
       <span class="mono">{risk_score}</span>{' '}
       <span class="quiet">
         of 100: {severity}
-        {confidence !== undefined && `, rule ${Math.round(confidence * 100)} % sure`}
+        {confidence !== undefined && `, confidence ${Math.round(confidence * 100)} %`}
       </span>
     </span>
   );
 }
 
-/** What ATT&CK says is elsewhere: the link tells that page nothing of where it was followed. */
+/** Links to ATT&CK, without a referrer. */
 function Attack({ ids }: { ids: readonly string[] }) {
   return (
     <span class="row">

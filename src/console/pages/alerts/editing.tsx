@@ -11,7 +11,7 @@ import { Value } from '../../ui/value.tsx';
 import { changeAlert } from './change-alert.ts';
 import type { AlertRow } from './question.ts';
 
-/** What of an alert can be corrected where it is read. */
+/** Fields of an alert that can be edited in place. */
 
 const isLogged = (severity: SeverityName): boolean =>
   severities.indexOf(severity) >= severities.indexOf('high');
@@ -36,7 +36,7 @@ export function EditSeverity({ alert }: { alert: AlertRow }) {
       </Menu>
       {asking !== undefined && (
         <Dialog title={`Raise the severity to ${asking}?`} onClose={() => setAsking(undefined)}>
-          <p>This will be recorded in the public log: alerts of high and critical severity are.</p>
+          <p>Alerts of high and critical severity are recorded in the public log.</p>
           <div class="row">
             <Button
               kind="primary"
@@ -47,7 +47,7 @@ export function EditSeverity({ alert }: { alert: AlertRow }) {
             >
               Raise and record
             </Button>
-            <Button onClick={() => setAsking(undefined)}>Leave it {severity}</Button>
+            <Button onClick={() => setAsking(undefined)}>Keep {severity}</Button>
           </div>
         </Dialog>
       )}
@@ -83,17 +83,17 @@ export function EditAssignee({ alert }: { alert: AlertRow }) {
   const assign = (to: string) => {
     if (to !== (assignee ?? '')) void changeAlert(alert, { assignee: to });
   };
-  const shown = <bdi>{assignee ?? 'nobody'}</bdi>;
+  const shown = <bdi>{assignee ?? 'Unassigned'}</bdi>;
   if (!may('updateAlert')) return shown;
   return (
     <>
       <Menu
         class="alert-edit"
-        label={`Assignee: ${assignee ?? 'nobody'}. Change`}
+        label={`Assignee: ${assignee ?? 'unassigned'}. Change`}
         items={() => [
           { title: `Me (${me.value?.name ?? ''})`, run: () => assign(me.value?.name ?? '') },
-          { title: 'Somebody else …', run: () => setAsking(true) },
-          ...(assignee === undefined ? [] : [{ title: 'Nobody', run: () => assign('') }]),
+          { title: 'Another user …', run: () => setAsking(true) },
+          ...(assignee === undefined ? [] : [{ title: 'Unassign', run: () => assign('') }]),
         ]}
       >
         {shown} <span class="quiet">▾</span>
@@ -122,7 +122,7 @@ function AskName({ onName, onClose }: { onName: (name: string) => void; onClose:
           if (name.trim() !== '') onName(name.trim());
         }}
       >
-        <Field label="Name" hint="As they sign in, so that the alert is among theirs.">
+        <Field label="Username" hint="The alert appears in this user’s Mine view.">
           {(attributes) => (
             <input
               {...attributes}
@@ -156,7 +156,7 @@ export function EditTags({ alert }: { alert: AlertRow }) {
           {mayEdit && (
             <button
               type="button"
-              aria-label={`Take the tag ${one} away`}
+              aria-label={`Remove tag ${one}`}
               onClick={() => void changeAlert(alert, { tags: tags.filter((other) => other !== one) })}
             >
               ✕
@@ -191,7 +191,7 @@ export function EditTags({ alert }: { alert: AlertRow }) {
           </form>
         ) : (
           <Button kind="plain" onClick={() => setAdding(true)}>
-            + tag
+            Add tag
           </Button>
         ))}
     </span>

@@ -12,7 +12,7 @@ import type { Alert } from './question.ts';
 
 const shownFirst = 5;
 
-/** What shows it: the figures of the detector, a sample of the events, and the way to all of them. */
+/** The detector's evidence, sample events and links to all related events. */
 export function Evidence({ alert }: { alert: Alert }) {
   const [all, setAll] = useState(false);
   const ids = [...alert.event_ids].reverse();
@@ -25,11 +25,9 @@ export function Evidence({ alert }: { alert: Alert }) {
         <Facts facts={facts.map((fact) => [fact.name, <Parts key={fact.name} fact={fact} />])} />
       )}
       {ids.length === 0 ? (
-        <p class="quiet">
-          No stored event shows it: it was found in a record of the sensor that is not kept.
-        </p>
+        <p class="quiet">No stored events: the alert was found in a sensor record that is not kept.</p>
       ) : (
-        <ul class="alert-events" aria-label="Sample of the events">
+        <ul class="alert-events" aria-label="Sample events">
           {shown.map((id) => (
             <li key={id}>
               <Event id={id} first={table} />
@@ -39,13 +37,11 @@ export function Evidence({ alert }: { alert: Alert }) {
       )}
       <div class="row">
         {ids.length > shown.length && (
-          <Button onClick={() => setAll(true)}>
-            Show {number(ids.length - shown.length)} more of the sample
-          </Button>
+          <Button onClick={() => setAll(true)}>Show {number(ids.length - shown.length)} more</Button>
         )}
-        <a href={href('events', eventsOf(alert, table) as Params)}>All events of this, in its time</a>
+        <a href={href('events', eventsOf(alert, table) as Params)}>Related events</a>
         <a href={href('events', eventsOf(alert, table === 'dns' ? 'network' : 'dns') as Params)}>
-          {table === 'dns' ? 'Network' : 'DNS'} events of its source then
+          {table === 'dns' ? 'Network' : 'DNS'} by source
         </a>
       </div>
     </Section>
@@ -84,7 +80,7 @@ function Shown({ part }: { part: Part }) {
   }
 }
 
-/** An event of either table: it is looked for in the likely one first. */
+/** An event from either table; the more likely one is tried first. */
 function Event({ id, first }: { id: string; first: 'network' | 'dns' }) {
   const params = { params: { event_id: id } };
   const options = { still: true, keepPrevious: false };
@@ -123,13 +119,13 @@ function Event({ id, first }: { id: string; first: 'network' | 'dns' }) {
         <Address ip={attributes.dst_ip} port={attributes.dst_port} />
       </span>
       <span class="quiet clip">
-        <bdi>{'kind' in attributes ? asked(attributes) : carried(attributes)}</bdi>
+        <bdi>{'kind' in attributes ? dnsSummary(attributes) : networkSummary(attributes)}</bdi>
       </span>
     </>
   );
 }
 
-const asked = ({
+const dnsSummary = ({
   query,
   qtype,
   rcode_name,
@@ -139,7 +135,7 @@ const asked = ({
   rcode_name?: string;
 }): string => [query, qtype, rcode_name].filter((part) => part !== undefined).join(' ');
 
-function carried(event: {
+function networkSummary(event: {
   transport: string;
   app_protocols?: readonly string[];
   state?: string;

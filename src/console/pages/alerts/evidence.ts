@@ -3,17 +3,17 @@ import { bytes, decimal, duration, number } from '../../ui/numbers.ts';
 import { title, words } from '../../ui/words.ts';
 import type { Alert } from './question.ts';
 
-/** Pure: what an alert says of what shows it. */
+/** Formats the evidence of alerts. All functions here are pure. */
 
 const dnsPort = 53;
-/** Events are looked for this much before and after what the alert counts: their times are of their beginnings. */
+/** Added before and after the alert's time span, as events carry the time they began. */
 const marginMs = 60_000;
 
-/** In which table the events of an alert most likely are. */
+/** The table that most likely holds the events of an alert. */
 export const eventTable = ({ domain, dst_port }: Pick<Alert, 'domain' | 'dst_port'>): 'network' | 'dns' =>
   domain !== undefined && (dst_port === undefined || dst_port === dnsPort) ? 'dns' : 'network';
 
-/** The address of the page of events: those of the alert's ends, in its time. */
+/** URL parameters of the events page: events between the alert's endpoints in its time span. */
 export function eventsOf(
   alert: Pick<Alert, 'src_ip' | 'dst_ip' | 'dst_port' | 'domain' | 'count' | 'first_seen' | 'last_seen'>,
   table: 'network' | 'dns',
@@ -30,16 +30,16 @@ export function eventsOf(
 
 type Given = number | string | boolean | readonly (number | string)[];
 
-/** A part of what shows it, by how it is shown. */
+/** A value of the evidence, by how it is displayed. */
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
   /** Epoch milliseconds. */
   | { readonly kind: 'time'; readonly at: number }
-  /** `rest` is what is told of it. */
+  /** `rest` is a note on the address, such as a count. */
   | { readonly kind: 'address'; readonly ip: string; readonly port?: number; readonly rest?: string }
   | { readonly kind: 'domain'; readonly name: string };
 
-/** One figure of a detector: what it is called, its parts, and how many more there are. */
+/** One field of the evidence: its label, the values shown, and the number of further values. */
 export interface EvidenceFact {
   readonly name: string;
   readonly parts: readonly Part[];
@@ -48,7 +48,7 @@ export interface EvidenceFact {
 
 type Kind = 'time' | 'bytes' | 'ms' | 'seconds' | 'minutes' | 'hours' | 'domain' | 'ends';
 
-/** Fields whose names alone do not tell what they are; those of detectors, and of names in records that rules are about. */
+/** Fields whose kind does not follow from their names. */
 const kinds: Readonly<Record<string, Kind>> = {
   began: 'time',
   first_seen: 'time',
@@ -77,16 +77,16 @@ const kindByEnding: readonly (readonly [RegExp, Kind])[] = [
   [/_minutes$/, 'minutes'],
   [/_hours$/, 'hours'],
 ];
-/** Milliseconds of a unit of time. */
+/** Milliseconds per unit of time. */
 const unitMs: Readonly<Partial<Record<Kind, number>>> = {
   ms: 1,
   seconds: 1000,
   minutes: 60_000,
   hours: 3_600_000,
 };
-/** Where the name of the field has a unit that is not the one it is shown in. */
+/** Labels of fields whose names carry a unit; values are shown in the unit that fits. */
 const titles: Readonly<Record<string, string>> = {
-  seconds: 'Lasted',
+  seconds: 'Time span',
   duration_hours: 'Duration',
   duration_minutes: 'Duration',
   thresholds_hours: 'Thresholds',
@@ -100,7 +100,7 @@ const titles: Readonly<Record<string, string>> = {
 };
 const maxListed = 12;
 
-/** The detector's figures, each as what it is. */
+/** Formats each field of the evidence by its kind. */
 export const evidenceFacts = ({ evidence = {} }: Pick<Alert, 'evidence'>): EvidenceFact[] =>
   Object.entries(evidence).map(([field, value]) => {
     const kind = kindOf(field, evidence);
@@ -114,7 +114,7 @@ export const evidenceFacts = ({ evidence = {} }: Pick<Alert, 'evidence'>): Evide
 
 function kindOf(field: string, evidence: Readonly<Record<string, Given>>): Kind | undefined {
   if (Object.hasOwn(kinds, field)) return kinds[field];
-  // Of a detector that measures bytes, its threshold is of bytes.
+  // A threshold is in bytes if its detector measures bytes.
   if (field === 'threshold') return Object.hasOwn(evidence, 'baseline_most') ? 'bytes' : undefined;
   if (field === 'indicator') return evidence.part === 'domain' ? 'domain' : undefined;
   return kindByEnding.find(([ending]) => ending.test(field))?.[1];
@@ -123,7 +123,7 @@ function kindOf(field: string, evidence: Readonly<Record<string, Given>>): Kind 
 const acronym =
   /\b(asn|dns|http|icmp|id|ip|ips|ja3|ja4|md5|mime|nxdomain|sha256|smb|ssh|tcp|tls|ttl|txt|udp|url)\b/g;
 
-/** What a detector's figure is called; a field of a rule stays as the rule has it. */
+/** Returns the label of a detector's field; field names of rules stay as written. */
 const nameOf = (field: string): string =>
   /^[a-z0-9_]+$/.test(field) ? title(words(field).replaceAll(acronym, upper)) : field;
 
@@ -147,13 +147,13 @@ function partOf(
   return text(isName ? String(value) : decimal(value));
 }
 
-/** From 1973 on, and in the years that dates can have. */
+/** From 1973 to the latest time that a Date can hold. */
 const isEpochMs = (value: number): boolean => value >= 1e11 && value <= 8.64e15;
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/;
 
 function partOfText(kind: Kind | undefined, value: string): Part {
-  // First, as `2001:db8::1:22` could be an address as well.
+  // Try the endpoint first, as `2001:db8::1:22` is also a valid address.
   const end = kind === 'ends' ? endOf(value) : undefined;
   if (end !== undefined) return end;
   if (formats.ip.test(value)) return { kind: 'address', ip: value };
@@ -163,7 +163,7 @@ function partOfText(kind: Kind | undefined, value: string): Part {
 }
 
 /**
- * An end with what is told of it, as detectors write them: `address: times`, `address:port`, `address bytes` and
+ * Parses an endpoint with its note, as detectors write them: `address: times`, `address:port`, `address bytes` and
  * `address:port/transport bytes out bytes in`.
  */
 function endOf(value: string): Part | undefined {

@@ -10,11 +10,15 @@ import { say } from '../../ui/toasts.tsx';
 import type { Filters } from './question.ts';
 
 const forms = {
-  ndjson: { title: 'NDJSON', ending: '.ndjson', says: 'a JSON object a line, as the list has them' },
-  ocsf: { title: 'OCSF 1.5', ending: '.ocsf.ndjson', says: 'a detection finding a line, for other tools' },
+  ndjson: { title: 'NDJSON', ending: '.ndjson', says: 'one JSON object per line, as in the API' },
+  ocsf: {
+    title: 'OCSF 1.5',
+    ending: '.ocsf.ndjson',
+    says: 'one detection finding per line, for other tools',
+  },
 } as const satisfies Record<AlertExport, object>;
 
-/** All alerts that match, as a file. */
+/** Exports all matching alerts to a file. */
 export function ExportDialog({
   query,
   total,
@@ -32,14 +36,14 @@ export function ExportDialog({
       api.stream('exportAlerts', { query: { ...query, format } as never, signal }),
     );
     if (saved === undefined) return;
-    say(`${number(saved.lines)} alert${saved.lines === 1 ? ' was' : 's were'} saved.`);
+    say(`${number(saved.lines)} alert${saved.lines === 1 ? '' : 's'} exported.`);
     onClose();
   };
   return (
     <Dialog title="Export alerts" onClose={onClose}>
       <p>
-        {total === undefined ? 'All' : number(total)} alert{total === 1 ? '' : 's'}: all that the filters and
-        the time let through, in the order in which they were first raised.
+        Exports {total === undefined ? 'all' : number(total)} alert{total === 1 ? '' : 's'} that match the
+        filters and the time range, oldest first.
       </p>
       <div class="row">
         <Choice

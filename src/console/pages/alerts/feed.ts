@@ -4,25 +4,25 @@ import { useChannel } from '../../state/live.ts';
 import { putAlerts } from './cache.ts';
 import { type AlertRow, type Filters, stillMatches, streamFilters } from './question.ts';
 
-/** More new alerts than these are not told apart. */
+/** New alerts are counted up to this number. */
 export const maxFresh = 1000;
-/** Changes are shown this often at most, in milliseconds: a storm of alerts draws no more than that. */
+/** Minimum time between renders in milliseconds, so that a burst of alerts does not block the browser. */
 const drawnEveryMs = 250;
 
 export interface Feed {
-  /** Alerts that would be in the list and are not yet, by id: at most `maxFresh`. */
+  /** Ids of alerts that match the list but are not in it yet: at most `maxFresh`. */
   readonly fresh: ReadonlySignal<ReadonlySet<string>>;
-  /** More was told than this browser could take: what is shown may be old. */
+  /** Whether updates were dropped because this browser fell behind; the list may be out of date. */
   readonly missed: ReadonlySignal<boolean>;
-  /** The list was asked for again. */
+  /** Resets both after the list was fetched again. */
   readonly clear: () => void;
 }
 
 /**
- * Alerts as they happen: those of the list change in their place, others are counted until they are asked for.
+ * Receives alerts live: those in the list are updated in place, new ones are counted until the user loads them.
  *
- * @param shown - ids of the rows that are in the list
- * @param range - of `last_seen`, half-open, as the list is asked
+ * @param shown - ids of the rows in the list
+ * @param range - half-open range of `last_seen`, as in the request for the list
  */
 export function useFeed(
   filters: Filters,
@@ -33,17 +33,17 @@ export function useFeed(
   const missed = useSignal(false);
   const waiting = useRef(new Map<string, AlertRow>());
   const timer = useRef<number | undefined>(undefined);
-  const asked = useRef({ filters, range, shown });
-  asked.current = { filters, range, shown };
+  const latest = useRef({ filters, range, shown });
+  latest.current = { filters, range, shown };
 
   const draw = () => {
     timer.current = undefined;
-    const came = waiting.current;
+    const received = waiting.current;
     waiting.current = new Map();
-    putAlerts(came);
+    putAlerts(received);
     const next = new Set(fresh.peek());
-    for (const [id, alert] of came) {
-      const isNew = !asked.current.shown.has(id) && isWanted(alert, asked.current);
+    for (const [id, alert] of received) {
+      const isNew = !latest.current.shown.has(id) && isWanted(alert, latest.current);
       if (!isNew) next.delete(id);
       else if (next.size < maxFresh) next.add(id);
     }

@@ -23,10 +23,10 @@ type Group = CallResult<'groupAlerts'>['data']['groups'][number];
 const maxGroups = 1000;
 const refreshMs = 30_000;
 
-/** What the groups are called, and of what they are made. */
+/** Titles of the groupings. */
 export const groupTitles: Readonly<Record<AlertGrouping, string>> = {
   rule_id: 'Rule',
-  rule_source: 'Source of the rule',
+  rule_source: 'Rule source',
   category: 'Category',
   severity: 'Severity',
   src_ip: 'Source',
@@ -35,7 +35,7 @@ export const groupTitles: Readonly<Record<AlertGrouping, string>> = {
   status: 'Status',
 };
 
-/** The alerts by what they have in common, the largest group first; opening one shows its alerts. */
+/** Groups of alerts, largest first; opening a group shows its alerts. */
 export function Groups({ by, filters }: { by: AlertGrouping; filters: Filters }) {
   const answer = useAnswer(
     'groupAlerts',
@@ -72,7 +72,7 @@ export function Groups({ by, filters }: { by: AlertGrouping; filters: Filters })
               ...(by === 'status' && { view: 'all' }),
             });
         }}
-        empty={<Empty title="No alerts in this time, so no groups." />}
+        empty={<Empty title="No alerts in this range." />}
       />
     </>
   );
@@ -87,11 +87,11 @@ function summary({
   complete,
 }: CallResult<'groupAlerts'>['data']): string {
   const parts = [
-    `${number(groups.length)} groups of ${number(alerts)} alerts, which count ${number(findings)} occurrences`,
+    `${number(groups.length)} groups, ${number(alerts)} alerts, ${number(findings)} occurrences`,
   ];
   if (others.alerts > 0)
     parts.push(
-      `${number(others.alerts)} more are in ${complete ? number(distinct - groups.length) : 'other'} smaller groups`,
+      `${number(others.alerts)} more alerts in ${complete ? number(distinct - groups.length) : 'other'} smaller groups`,
     );
   return `${parts.join('; ')}.`;
 }
@@ -134,7 +134,7 @@ const columnsOf = (by: AlertGrouping): readonly Column<Group>[] => [
   },
   {
     id: 'times',
-    title: 'Times',
+    title: 'Count',
     width: '64px',
     end: true,
     from: 520,
@@ -158,7 +158,7 @@ const columnsOf = (by: AlertGrouping): readonly Column<Group>[] => [
 ];
 
 function GroupName({ by, value }: { by: AlertGrouping; value: string | undefined }) {
-  if (value === undefined) return <span class="quiet">without</span>;
+  if (value === undefined) return <span class="quiet">none</span>;
   if (by === 'rule_id') return <RuleName id={value} />;
   if (by === 'asset_id') return <AssetName id={value} />;
   if (by === 'severity' && severities.some((one) => one === value))
@@ -171,7 +171,7 @@ function GroupName({ by, value }: { by: AlertGrouping; value: string | undefined
   );
 }
 
-/** Alerts know the names of their rules, those of sensors too. */
+/** The name of a rule, taken from one of its alerts, which also know the rules of sensors. */
 function RuleName({ id }: { id: string }) {
   const answer = useAnswer(
     'listAlerts',
@@ -187,8 +187,8 @@ function RuleName({ id }: { id: string }) {
   );
 }
 
-/** By what the page groups, as the address says. */
+/** Returns the grouping in the URL. */
 export function shownGrouping(): AlertGrouping | undefined {
-  const asked = place.value.params.get('group');
-  return asked !== null && Object.hasOwn(groupTitles, asked) ? (asked as AlertGrouping) : undefined;
+  const grouping = place.value.params.get('group');
+  return grouping !== null && Object.hasOwn(groupTitles, grouping) ? (grouping as AlertGrouping) : undefined;
 }

@@ -1,4 +1,4 @@
-/** The span of the same length before, half-open; undefined where there is none to compare with. */
+/** Returns the preceding half-open range of the same length; undefined if the range has no start or is empty. */
 export function periodBefore(from: string | undefined, to: string): { from: string; to: string } | undefined {
   if (from === undefined) return undefined;
   const start = Date.parse(from);
@@ -6,6 +6,6 @@ export function periodBefore(from: string | undefined, to: string): { from: stri
   return length > 0 ? { from: new Date(start - length).toISOString(), to: from } : undefined;
 }
 
-/** How the number of one period stands to that before, in per cent; undefined where there was nothing. */
+/** Returns the change from the previous period in per cent; undefined if that period had none. */
 export const changeOf = (now: number, before: number | undefined): number | undefined =>
   before === undefined || before === 0 ? undefined : ((now - before) / before) * 100;

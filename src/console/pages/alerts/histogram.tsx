@@ -10,21 +10,21 @@ import { barsOf, zoomed } from '../../ui/histogram-bars.ts';
 import { changeOf, periodBefore } from './histogram-series.ts';
 import type { Filters } from './question.ts';
 
-/** As many bars as there is room for. */
+/** The most bars that fit. */
 const maxBars = 80;
 const refreshMs = 30_000;
 
-/** Alerts are whole: between them the axis says nothing. */
+/** Labels only integers, as counts have no fractions. */
 const whole = (value: number): string => (Number.isInteger(value) ? number(value) : '');
 
-/** When the alerts that are asked for were last seen, by severity; a span that is dragged becomes the time of the page. */
+/** Last-seen times of the matching alerts by severity; dragging across it sets the time range of the page. */
 export function AlertHistogram({ filters }: { filters: Filters }) {
   const { name, from, to } = shownRange();
   const end = to ?? new Date(Math.ceil(recently.value / 30_000) * 30_000).toISOString();
   const before = periodBefore(from, end);
   const ask = (range: { from?: string; to: string }) =>
     ({ query: { ...filters, ...range, buckets: maxBars } }) as never;
-  // Without an end of its own it is another question every half minute.
+  // A range without an end gets a new query key every 30 seconds.
   const now = useAnswer(
     'getAlertHistogram',
     ask({ ...(from !== undefined && { from }), to: end }),
@@ -40,9 +40,9 @@ export function AlertHistogram({ filters }: { filters: Filters }) {
   if (now.error !== null && shown === undefined)
     return (
       <div class="alert-histogram alert-histogram-empty">
-        <span class="quiet">When they came cannot be shown: {now.error.message}</span>
+        <span class="quiet">Histogram unavailable: {now.error.message}</span>
         <Button kind="plain" onClick={() => void now.refetch()}>
-          Try again
+          Retry
         </Button>
       </div>
     );
@@ -51,8 +51,8 @@ export function AlertHistogram({ filters }: { filters: Filters }) {
     return (
       <div class="alert-histogram alert-histogram-empty">
         <span class="quiet">
-          None{within(from, to)}
-          {before !== undefined && ', nor in the period before'}.
+          No alerts{within(from, to)}
+          {before !== undefined && ' or in the previous period'}.
         </span>
       </div>
     );
@@ -61,8 +61,8 @@ export function AlertHistogram({ filters }: { filters: Filters }) {
     <div class="alert-histogram">
       <Chart
         label={`${number(shown.total)} alerts over time, by severity${
-          change === undefined ? '' : `, ${percent(change)} against the period before`
-        }. Drag to choose a time.`}
+          change === undefined ? '' : `, ${percent(change)} vs. previous period`
+        }. Drag to select a time range.`}
         times={times}
         series={series}
         kind="bars"
@@ -74,12 +74,12 @@ export function AlertHistogram({ filters }: { filters: Filters }) {
       />
       {now.error !== null && (
         <p class="alert-histogram-change quiet" title={now.error.message}>
-          as it was before; asking again
+          out of date; retrying
         </p>
       )}
       {now.error === null && change !== undefined && name !== 'all' && (
         <p class="alert-histogram-change quiet">
-          {percent(change)} <span class="alert-histogram-words">against the period before</span>
+          {percent(change)} <span class="alert-histogram-words">vs. previous period</span>
         </p>
       )}
     </div>

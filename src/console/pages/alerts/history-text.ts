@@ -3,28 +3,28 @@ import { words } from '../../ui/words.ts';
 
 export type HistoryEntry = ListItem<'listAlertHistory'>['attributes'];
 
-/** What happened, in words; the values stand apart, as they may be anybody's text. */
+/** Descriptions of history actions, without values, as those may be untrusted text. */
 const sentences: Readonly<Record<HistoryEntry['action'], string>> = {
-  raised: 'raised it',
-  recurred: 'raised it, again after a resolved one',
+  raised: 'raised the alert',
+  recurred: 'raised the alert again after an earlier one was resolved',
   status_changed: 'changed the status',
-  verdict_set: 'gave the verdict',
-  assigned: 'assigned it',
+  verdict_set: 'set the verdict',
+  assigned: 'changed the assignee',
   severity_changed: 'changed the severity',
   priority_changed: 'changed the priority',
   tags_changed: 'changed the tags',
-  noted: 'noted something',
-  overridden: 'overrode the verdict of the model',
-  silenced: 'suppressed it by a silence',
-  unsilenced: 'took it out of a silence',
-  folded: 'folded it into another alert',
-  unfolded: 'took it out of another alert',
-  triaged: 'had the model judge it anew',
+  noted: 'added a note',
+  overridden: 'overrode the model verdict',
+  silenced: 'suppressed it with a silence',
+  unsilenced: 'removed it from a silence',
+  folded: 'merged it into another alert',
+  unfolded: 'separated it from another alert',
+  triaged: 'requested a new model verdict',
 };
 
 export interface HistoryLine {
   readonly what: string;
-  /** What it was and what it became, where that can be said in a word. */
+  /** The old and new value, for changes of a single value. */
   readonly from?: string;
   readonly to?: string;
 }
@@ -40,7 +40,7 @@ export function lineOf({ action, from, to, added, removed }: HistoryEntry): Hist
       ...(removed !== undefined && removed.length > 0 && { from: removed.join(', ') }),
       ...(added !== undefined && added.length > 0 && { to: added.join(', ') }),
     };
-  if (action === 'assigned') return { what, ...(from !== undefined && { from }), to: to ?? 'nobody' };
+  if (action === 'assigned') return { what, ...(from !== undefined && { from }), to: to ?? 'unassigned' };
   return {
     what,
     ...(from !== undefined && { from: words(from) }),

@@ -2,23 +2,23 @@ import { Fault, type ProvenEntry } from '../../../client/verifier.ts';
 import { bytesToHex } from '../../../tlog/hex.ts';
 import type { Alert } from './question.ts';
 
-/** What a proven entry of the log says, held against the alert; pure. */
+/** Compares a proven log entry with the alert. All functions here are pure. */
 
-/** An entry may be in the log and yet not be that of the alert. */
+/** Returns a fault if the entry is in the log but does not belong to the alert. */
 export function mismatch(
   { entry, leafHash }: Pick<ProvenEntry, 'entry' | 'leafHash'>,
   alertId: string,
-  toldHash: string,
+  leafHashOfAlert: string,
 ): Fault | undefined {
   const subject = (entry.subject as { readonly id?: unknown } | undefined)?.id;
   if (entry.kind !== 'alert.raised' || subject !== alertId)
-    return new Fault('WRONG_LEAF', `the entry there is ${entry.kind} of ${String(subject)}, not this alert`);
-  if (bytesToHex(leafHash) !== toldHash)
-    return new Fault('WRONG_LEAF', 'the entry there has another hash than the alert names');
+    return new Fault('WRONG_LEAF', `the log entry is ${entry.kind} of ${String(subject)}, not of this alert`);
+  if (bytesToHex(leafHash) !== leafHashOfAlert)
+    return new Fault('WRONG_LEAF', 'the hash of the log entry is not the one in the alert');
   return undefined;
 }
 
-/** What the log says of the alert, and in what the alert is another by now. */
+/** Returns the alert as logged, and the fields that have changed since. */
 export function logged(
   { entry }: Pick<ProvenEntry, 'entry'>,
   alert: Alert,
@@ -29,11 +29,11 @@ export function logged(
   readonly changed: readonly string[];
 } {
   const data = (entry.data ?? {}) as Readonly<Record<string, unknown>>;
-  const said = { severity: String(data.severity), title: String(data.title) };
-  const changed = (['severity', 'title'] as const).filter((name) => !same(said[name], alert[name]));
-  return { ...said, at: String(entry.occurred_at), changed };
+  const loggedFields = { severity: String(data.severity), title: String(data.title) };
+  const changed = (['severity', 'title'] as const).filter((name) => !same(loggedFields[name], alert[name]));
+  return { ...loggedFields, at: String(entry.occurred_at), changed };
 }
 
-/** Entries keep texts to a length. */
-const same = (said: string, now: string): boolean =>
-  said === now || (said.length >= 100 && now.startsWith(said.replace(/…$/, '')));
+/** Log entries truncate long texts. */
+const same = (text: string, now: string): boolean =>
+  text === now || (text.length >= 100 && now.startsWith(text.replace(/…$/, '')));

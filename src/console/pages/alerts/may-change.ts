@@ -1,4 +1,4 @@
 import { may } from '../../state/session.ts';
 
-/** Whether who is signed in may change as many alerts: one, or several with one call. */
+/** Returns whether the user may change this many alerts; several need the permission for bulk updates. */
 export const mayChange = (count: number): boolean => may(count > 1 ? 'bulkUpdateAlerts' : 'updateAlert');

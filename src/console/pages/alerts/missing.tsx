@@ -3,7 +3,7 @@ import { setParams } from '../../state/address.ts';
 import { Detail } from '../../ui/split.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 
-/** In place of an alert that is on its way, or not to be had. */
+/** Shown instead of an alert that is loading, missing or unavailable. */
 export function MissingAlert({
   id,
   error,
@@ -15,13 +15,13 @@ export function MissingAlert({
 }) {
   const isUnknown = error?.code === 'NOT_FOUND' || error?.code === 'INVALID_REQUEST';
   return (
-    <Detail title={isUnknown ? 'No such alert' : 'An alert'} onClose={() => setParams({ id: undefined })}>
+    <Detail title={isUnknown ? 'Alert not found' : 'Alert'} onClose={() => setParams({ id: undefined })}>
       {error === null ? (
         <Loading rows={8} />
       ) : isUnknown ? (
-        <Empty title="The address names an alert that is not here.">
+        <Empty title="There is no alert with this ID.">
           <p>
-            It may have been cut off on its way, or it is of another service: <bdi class="mono">{id}</bdi>
+            The link may be incomplete or belong to another server: <bdi class="mono">{id}</bdi>
           </p>
         </Empty>
       ) : (

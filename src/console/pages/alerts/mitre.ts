@@ -1,4 +1,4 @@
-/** Where ATT&CK describes a tactic or a technique; undefined for what is no id of it, which is then no link. */
+/** Returns the ATT&CK page of a tactic or technique; undefined if the id is not valid. */
 export function attackPage(id: string): string | undefined {
   const match = /^(TA|T)(\d{4})(?:\.(\d{3}))?$/.exec(id);
   if (match === null) return undefined;

@@ -9,21 +9,21 @@ import type { Counts } from './page.tsx';
 import type { View } from './question.ts';
 
 const nothing: Readonly<Record<View, string>> = {
-  open: 'Nothing is open in this time.',
-  mine: 'Nothing in this time is yours.',
-  unassigned: 'Everything open has somebody who works on it.',
-  all: 'No alerts in this time.',
+  open: 'No open alerts in this range.',
+  mine: 'No alerts assigned to you in this range.',
+  unassigned: 'No unassigned alerts in this range.',
+  all: 'No alerts in this range.',
 };
 
-/** Why there is nothing, and what was looked at. */
+/** Explains why the queue is empty, with the number of events analysed. */
 export function NoAlerts({ view, counts, hasChips }: { view: View; counts: Counts; hasChips: boolean }) {
   const all = counts.all ?? 0;
   if (all > 0 && view !== 'all')
     return (
       <Empty title={nothing[view]}>
         <p>
-          {number(all)} {all === 1 ? 'alert' : 'alerts'} of this time {all === 1 ? 'is' : 'are'} resolved,
-          suppressed or somebody else’s.
+          {number(all)} {all === 1 ? 'alert' : 'alerts'} in this range {all === 1 ? 'is' : 'are'} closed or
+          assigned to others.
         </p>
         <p class="row">
           <Button onClick={() => setParams({ view: 'all' })}>Show all</Button>
@@ -32,22 +32,22 @@ export function NoAlerts({ view, counts, hasChips }: { view: View; counts: Count
     );
   if (hasChips)
     return (
-      <Empty title="No alert of this time matches the filters.">
+      <Empty title="No alerts in this range match the filters.">
         <p class="row">
           <WithoutFilters list="listAlerts" />
           <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>
-            Look at all time
+            Search all time
           </Button>
         </p>
       </Empty>
     );
   return (
     <Empty title={nothing.all}>
-      <LookedAt />
+      <AnalyzedEvents />
       {shownRange().name !== 'all' && (
         <p class="row">
           <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>
-            Look at all time
+            Search all time
           </Button>
         </p>
       )}
@@ -55,7 +55,7 @@ export function NoAlerts({ view, counts, hasChips }: { view: View; counts: Count
   );
 }
 
-function LookedAt() {
+function AnalyzedEvents() {
   const query = { ...rangeQuery(), per_page: 1 } as never;
   const network = useAnswer('listNetworkEvents', { query }).data?.pagination.total;
   const dns = useAnswer('listDnsEvents', { query }).data?.pagination.total;
@@ -64,8 +64,8 @@ function LookedAt() {
   return (
     <p>
       {total === 0
-        ? 'No events of this time are stored: nothing was sent, or it was of another time.'
-        : `${number(total)} events of this time were looked at.`}
+        ? 'No events are stored for this range.'
+        : `${number(total)} events in this range were analysed.`}
     </p>
   );
 }

@@ -1,11 +1,11 @@
 import { useRef, useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import type { AskedProps } from './asked.ts';
+import type { TriageDialogProps } from './asked.ts';
 import { NoteField } from './note-field.tsx';
 
-export function NoteDialog({ what, asked: { typed, failure }, onDone, onClose }: AskedProps) {
-  const [note, setNote] = useState(typed?.note ?? '');
+export function NoteDialog({ what, request: { draft, failure }, onDone, onClose }: TriageDialogProps) {
+  const [note, setNote] = useState(draft?.note ?? '');
   const form = useRef<HTMLFormElement>(null);
   return (
     <Dialog title={`Note on ${what}`} onClose={onClose}>
@@ -25,7 +25,7 @@ export function NoteDialog({ what, asked: { typed, failure }, onDone, onClose }:
         )}
         <div class="row">
           <Button type="submit" kind="primary" hint="ctrl enter" disabled={note.trim() === ''}>
-            Note it
+            Add note
           </Button>
         </div>
       </form>

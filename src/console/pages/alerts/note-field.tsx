@@ -2,7 +2,7 @@ import { Field } from '../../ui/field.tsx';
 
 const maxLength = 10_000;
 
-/** What is to be noted; ctrl enter sends it. */
+/** The text of a note; Ctrl+Enter submits it. */
 export function NoteField({
   value,
   onValue,
@@ -13,7 +13,7 @@ export function NoteField({
   onSend: () => void;
 }) {
   return (
-    <Field label="Note" hint="Kept with the alert, with your name and the time. It cannot be changed later.">
+    <Field label="Note" hint="Saved with your name and the time. Notes cannot be edited later.">
       {(attributes) => (
         <textarea
           {...attributes}

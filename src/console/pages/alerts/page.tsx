@@ -26,11 +26,11 @@ const viewTitles: Readonly<Record<View, string>> = {
   unassigned: 'Unassigned',
   all: 'All',
 };
-/** The most severe first, and the latest of those. */
+/** Most severe first, then most recent. */
 const defaultSort = '-severity';
 const countedEveryMs = 30_000;
 
-/** The queue of an analyst: what is new, decided and moved on. */
+/** The alert queue, where analysts triage. */
 export default function Alerts() {
   const chips = filterQuery('listAlerts');
   const myName = me.value?.name ?? '';
@@ -49,7 +49,7 @@ export default function Alerts() {
     <Page title="Alerts" range="any" bar={<FilterBar list="listAlerts" search="Search alerts" />}>
       <div class="alert-views">
         <Tabs
-          label="Which alerts"
+          label="View"
           usual={usual}
           tabs={views.map((value) => ({
             value,
@@ -66,7 +66,7 @@ export default function Alerts() {
             items={() => [
               ...(grouping === undefined
                 ? []
-                : [{ title: 'One by one', run: () => setParams({ group: undefined }) }, 'line' as const]),
+                : [{ title: 'Ungrouped', run: () => setParams({ group: undefined }) }, 'line' as const]),
               ...alertGroupings.map((by) => ({
                 title: `By ${groupTitles[by].toLowerCase()}`,
                 run: () => setParams({ group: by, id: undefined }),
@@ -103,7 +103,7 @@ export default function Alerts() {
 
 export type Counts = Readonly<Partial<Record<View, number>>>;
 
-/** How many alerts each view has. */
+/** Counts the alerts of each view. */
 function useCounts(chips: Filters, myName: string): Counts {
   const count = (view: View): number | undefined =>
     useAnswer(

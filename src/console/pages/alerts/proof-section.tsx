@@ -13,10 +13,10 @@ import { proveAlert } from './prove.ts';
 import type { ProvenLeaf } from './prove-leaf.ts';
 import type { AlertRow } from './question.ts';
 
-/** Who goes through the queue by key is not proven every alert that is passed. */
+/** Delay before proving, so that alerts passed quickly with the keyboard are skipped. */
 const pauseMs = 300;
 
-/** Whether the log has the alert: checked in this browser whenever it is shown. `goTo` grows when one wants to see it. */
+/** Proves in this browser that the log contains the alert. Increasing `goTo` scrolls the section into view. */
 export function Proof({ alert, goTo }: { alert: AlertRow; goTo: Signal<number> }) {
   const { transparency, severity } = alert.attributes;
   const [result, setResult] = useState<ProvenEntry | ProvenLeaf | Fault>();
@@ -46,10 +46,10 @@ export function Proof({ alert, goTo }: { alert: AlertRow; goTo: Signal<number> }
   const isLogged = severities.indexOf(severity) >= severities.indexOf('high');
   return (
     <div ref={section}>
-      <Section title="In the transparency log">
+      <Section title="Transparency log">
         {transparency === undefined ? (
           <p class="quiet">
-            {isLogged ? 'It is on its way into the log.' : 'Alerts below high are not logged.'}
+            {isLogged ? 'Being added to the log.' : 'Only high and critical alerts are logged.'}
           </p>
         ) : (
           <>
@@ -61,7 +61,7 @@ export function Proof({ alert, goTo }: { alert: AlertRow; goTo: Signal<number> }
               </span>
             </p>
             <a href={href('transparency', { view: 'proof', index: transparency.leaf_index })}>
-              See the proof, step by step
+              Show the proof step by step
             </a>
           </>
         )}
@@ -82,13 +82,13 @@ function Outcome({
   if (result === undefined)
     return (
       <p class="alert-proof" role="status">
-        Checking in this browser …
+        Verifying in this browser …
       </p>
     );
   if (result instanceof Denied)
     return (
       <p class="alert-proof" role="status">
-        Your role may not read the log. Who may can prove it.
+        Your role may not read the log.
       </p>
     );
   if (result instanceof Fault)
@@ -98,24 +98,21 @@ function Outcome({
         role="alert"
       >
         <p>
-          <strong>{result.kind === 'unavailable' ? '○ Could not be checked.' : '✕ Not proven.'}</strong>{' '}
+          <strong>{result.kind === 'unavailable' ? '○ Could not be verified.' : '✕ Not proven.'}</strong>{' '}
           <span class="mono">{result.code}</span>
         </p>
         <p>{result.message}</p>
-        <Button onClick={onRetry}>Check again</Button>
+        <Button onClick={onRetry}>Retry</Button>
       </div>
     );
   if ('kind' in result)
     return (
       <div class="alert-proof" role="status">
         <p>
-          <strong>The log has the entry that the alert names</strong>, verified in this browser:{' '}
-          {number(result.path.length)} hashes lead from the hash of the entry to the signed head of{' '}
-          {number(result.head.size)} entries.
+          <strong>The entry is in the log</strong>, verified in this browser: {number(result.path.length)}{' '}
+          hashes link the hash of the entry to the signed head of {number(result.head.size)} entries.
         </p>
-        <p class="quiet">
-          What the entry says is for other roles to read: with the proof they check that it says the same.
-        </p>
+        <p class="quiet">Your role may not read the contents of the entry, so only its hash was verified.</p>
       </div>
     );
   const { severity, title, at, changed } = logged(result, alert.attributes);
@@ -125,12 +122,12 @@ function Outcome({
         <strong>
           <span aria-hidden="true">✓ </span>Verified in this browser
         </strong>
-        , not by the service: {number(result.path.length)} hashes lead from the entry to the signed head of{' '}
+        , not by the service: {number(result.path.length)} hashes link the entry to the signed head of{' '}
         {number(result.head.size)} entries.
       </p>
       <p class="quiet">
-        It says: {severity}, “<bdi>{title}</bdi>”, <Time at={at} />.
-        {changed.length > 0 && ` Since then its ${changed.join(' and ')} changed.`}
+        Logged as: {severity}, “<bdi>{title}</bdi>”, <Time at={at} />.
+        {changed.length > 0 && ` Its ${changed.join(' and ')} changed since then.`}
       </p>
     </div>
   );

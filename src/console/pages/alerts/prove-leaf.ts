@@ -8,7 +8,7 @@ import { verifyInclusion } from '../../../tlog/proof.ts';
 import { type Hash, hashBytes } from '../../../tlog/tree.ts';
 import type { Alert } from './question.ts';
 
-/** An entry of which nothing is known but its hash, and that the log has it there. */
+/** An entry proven to be in the log by its hash, without its contents. */
 export interface ProvenLeaf {
   readonly kind: 'leaf';
   readonly path: readonly Hash[];
@@ -16,12 +16,12 @@ export interface ProvenLeaf {
 }
 
 /**
- * Proves that the log has an entry of this hash at this position: hashes and paths are for everybody. What the entry
- * says is not proven by that.
+ * Proves that the log has an entry with this hash at this position. Hashes and audit paths are public. The contents of
+ * the entry are not proven.
  */
 export async function proveLeaf(
   log: LogSource,
-  { leaf_index: leafIndex, leaf_hash: told }: NonNullable<Alert['transparency']>,
+  { leaf_index: leafIndex, leaf_hash: expectedHash }: NonNullable<Alert['transparency']>,
   { head, keys }: { readonly head: SignedHead; readonly keys: KeySet },
 ): Promise<ProvenLeaf | Fault> {
   const text = await log.get(`/api/transparency/inclusion?leaf_index=${leafIndex}&tree_size=${head.size}`);
@@ -31,7 +31,7 @@ export async function proveLeaf(
   const signer = verifyHead(head, keys);
   if (signer instanceof Fault) return signer;
   try {
-    const leafHash = hexToBytes(told, hashBytes);
+    const leafHash = hexToBytes(expectedHash, hashBytes);
     verifyInclusion(sha256, { leafIndex, treeSize: head.size, leafHash, path, root: head.root });
     return { kind: 'leaf', path, head };
   } catch (error) {

@@ -7,9 +7,9 @@ import { type ProvenLeaf, proveLeaf } from './prove-leaf.ts';
 import type { AlertRow } from './question.ts';
 
 /**
- * Proves, here and now, that the log has what the alert says it has: the entry is fetched with its path to a head that
- * this browser pinned, and signatures, hashes and the place in the tree are checked in this browser. For who may not
- * read entries, what is for everybody is proven: that the log has one of the hash that the alert names.
+ * Proves that the log contains the alert: fetches the entry with its path to a head that this browser pinned, and
+ * verifies signatures, hashes and the position in the tree in this browser. Without permission to read entries, proves
+ * only that the log contains the hash in the alert.
  */
 export async function proveAlert({ id, attributes }: AlertRow): Promise<ProvenEntry | ProvenLeaf | Fault> {
   const { transparency } = attributes;
@@ -18,14 +18,14 @@ export async function proveAlert({ id, attributes }: AlertRow): Promise<ProvenEn
   if (head instanceof Fault) return head;
   const { token } = await goodToken();
   const log = httpLog(location.origin, { token });
-  // What would be refused is not asked for: refusals are recorded.
+  // Do not request what would be denied: denials are recorded.
   if (!may('getLeaf')) return proveLeaf(log, transparency, head);
   const proven = await proveEntry(log, { leafIndex: transparency.leaf_index }, head);
   if (proven instanceof Denied) return proveLeaf(log, transparency, head);
   return proven instanceof Fault ? proven : (mismatch(proven, id, transparency.leaf_hash) ?? proven);
 }
 
-/** The head that this browser pinned last, or the newest where that is too small for the entry. */
+/** Returns the head pinned last, or the newest head if the pinned one does not cover the entry. */
 async function headCovering(leafIndex: number) {
   const pin = keptPin();
   if (pin !== undefined && !(pin instanceof Fault) && pin.head.size > leafIndex) return pin;

@@ -2,7 +2,7 @@ import type { ListItem } from '../../../client/client.ts';
 import { alertStatuses, openAlertStatuses, type Severity, severities } from '../../../contract/vocabulary.ts';
 import { oneOfTexts } from '../../../contract/wildcards.ts';
 
-/** What of the queue is shown; all pure, so that lists, counts, the histogram and live updates ask the same. */
+/** Queries of the queue, shared by the list, counts, histogram and live updates. All functions here are pure. */
 export type AlertRow = ListItem<'listAlerts'>;
 export type Alert = AlertRow['attributes'];
 
@@ -11,7 +11,7 @@ export type View = (typeof views)[number];
 
 export const isOpen = ({ status }: Pick<Alert, 'status'>): boolean => openAlertStatuses.includes(status);
 
-/** Filters by name, as the list takes them. */
+/** Filters by name, as in the request for the list. */
 export type Filters = Readonly<Record<string, string | readonly string[]>>;
 
 const byView: Readonly<Record<View, (me: string) => Filters>> = {
@@ -21,22 +21,22 @@ const byView: Readonly<Record<View, (me: string) => Filters>> = {
   all: () => ({}),
 };
 
-/** The view that the address need not name: open alerts, or all where the filters ask for others by status. */
+/** The default view: open alerts, or all alerts if the filters name other statuses. */
 export function usualView({ status, not_status = [] }: Filters): View {
   if (status === undefined && not_status.length === 0) return 'open';
-  const asked = alertStatuses.filter(
+  const requested = alertStatuses.filter(
     (one) => asList(status ?? alertStatuses).includes(one) && !asList(not_status).includes(one),
   );
-  return asked.every((one) => isOpen({ status: one })) ? 'open' : 'all';
+  return requested.every((one) => isOpen({ status: one })) ? 'open' : 'all';
 }
 
-/** Alerts of the view that match the filters, so that the number on a tab is that of the list behind it. */
+/** Combines the view with the filters, so that the count on a tab is that of its list. */
 export function filtersOf(chips: Filters, view: View, me: string): Filters {
   const filters: Record<string, string | readonly string[]> = { ...chips };
   for (const [name, wanted] of Object.entries(byView[view](me))) {
     const both = asList(chips[name] ?? wanted).filter((one) => asList(wanted).includes(one));
     filters[name] = both.length > 0 ? both : wanted;
-    // No alert is both.
+    // The view and the filters exclude each other: make the query match nothing.
     if (both.length === 0) filters[`not_${name}`] = wanted;
   }
   return filters;
@@ -46,7 +46,7 @@ const rank = (severity: string): number => severities.indexOf(severity as Severi
 const asList = (value: string | readonly string[]): readonly string[] =>
   typeof value === 'string' ? [value] : value;
 
-/** What may change of an alert once it is there, and so is judged here: the service is asked about the rest. */
+/** Fields of an alert that can change, evaluated in the browser; the service evaluates all others. */
 const changeable: Readonly<Record<string, (alert: Alert) => readonly (string | undefined)[]>> = {
   status: (alert) => [alert.status],
   severity: (alert) => [alert.severity],
@@ -67,7 +67,7 @@ const nameOf = (key: string): string => (key.startsWith('not_') ? key.slice(4) :
 const isChangeable = (key: string): boolean =>
   key === 'min_severity' || Object.hasOwn(changeable, nameOf(key));
 
-/** Whether an alert, of which all else is as wanted, is so in what may change. */
+/** Returns whether an alert matches the filters on changeable fields; its other fields are known to match. */
 export function stillMatches(alert: Alert, filters: Filters): boolean {
   return Object.entries(filters).every(([key, value]) => {
     if (key === 'min_severity') return rank(alert.severity) >= rank(asList(value)[0] ?? '');
@@ -79,7 +79,7 @@ export function stillMatches(alert: Alert, filters: Filters): boolean {
   });
 }
 
-/** The filters that the live channel is asked with: those that an alert matches for good. */
+/** The filters of the live channel: those on fields that never change. */
 export function streamFilters(filters: Filters): Filters {
   return Object.fromEntries(Object.entries(filters).filter(([key]) => !isChangeable(key)));
 }

@@ -8,7 +8,7 @@ import { mayChange } from './may-change.ts';
 import type { AlertRow } from './question.ts';
 import type { Triaging } from './triage.tsx';
 
-/** Above the list: how many there are and what is new; while rows are selected, what can be done to all of them. */
+/** The line above the list: the count and new alerts or, while rows are selected, the bulk actions. */
 export function QueueLine({
   list,
   fresh,
@@ -37,11 +37,11 @@ export function QueueLine({
   const silences = may('createSilence');
   if (marked > 0)
     return (
-      <div class="alert-line alert-line-marked" role="toolbar" aria-label="What is done to those selected">
+      <div class="alert-line alert-line-marked" role="toolbar" aria-label="Bulk actions">
         <strong role="status">{number(everything ? (total ?? 0) : marked)} selected</strong>
         {triage.progress !== undefined ? (
           <span class="quiet" role="status">
-            {number(triage.progress)} done …
+            {number(triage.progress)} processed …
           </span>
         ) : (
           <>
@@ -58,12 +58,12 @@ export function QueueLine({
                 </Button>
                 <Menu
                   class="button"
-                  label="More to do"
+                  label="More actions"
                   items={() => [
                     { title: 'Verdict (v)', run: triage.many.verdict },
                     { title: 'Note (n)', run: triage.many.note },
                     ...(silences ? [{ title: 'Silence (s)', run: triage.many.silence }] : []),
-                    { title: 'Assign to nobody', run: triage.many.unassign },
+                    { title: 'Unassign', run: triage.many.unassign },
                     { title: 'Reopen', run: triage.many.reopen },
                     { title: 'Archive', run: triage.many.archive },
                   ]}
@@ -79,11 +79,11 @@ export function QueueLine({
             )}
             {!everything && total !== undefined && total > marked && marked === list.rows.length && (
               <Button kind="plain" onClick={onEverything}>
-                Select all {number(total)} that match
+                Select all {number(total)} matching
               </Button>
             )}
             <Button kind="plain" hint="esc" onClick={onNone}>
-              None
+              Clear selection
             </Button>
           </>
         )}
@@ -99,8 +99,8 @@ export function QueueLine({
           <Button kind="plain" class="button" hint="." onClick={onRefresh}>
             {[
               fresh > 0 && `${number(fresh)}${fresh === maxFresh ? ' or more' : ''} new`,
-              done > 0 && `${number(done)} done`,
-              missed && 'some changes were missed',
+              done > 0 && `${number(done)} no longer match`,
+              missed && 'updates missed',
             ]
               .filter(Boolean)
               .join(', ')}

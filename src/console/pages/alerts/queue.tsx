@@ -18,8 +18,8 @@ import { QueueLine } from './queue-line.tsx';
 import { useTriage } from './triage.tsx';
 
 /**
- * The alerts one by one, and the one that is open beside them. The list stays as it was asked for, so that nothing moves
- * under the cursor: its alerts change in their place, and what is new is counted until it is asked for.
+ * The list of alerts, with the open alert beside it. The order of the list is fixed when it is fetched, so that rows do
+ * not move under the cursor: alerts are updated in place, and new ones are counted until the user loads them.
  */
 export function Queue({
   filters,
@@ -34,14 +34,14 @@ export function Queue({
   counts: Counts;
   hasChips: boolean;
 }) {
-  const [asked, setAsked] = useState(0);
+  const [refreshes, setRefreshes] = useState(0);
   const [marking, setMarking] = useState<Marking>(noMarks);
   const [everything, setEverything] = useState(false);
   const cursor = useSignal<string | undefined>(undefined);
   const proof = useSignal(0);
   const { name, from, to } = shownRange();
   const which = JSON.stringify([filters, sort, name, name === 'custom' && [from, to]]);
-  const range = useMemo(() => ({ ...rangeQuery(), at: new Date().toISOString() }), [which, asked]);
+  const range = useMemo(() => ({ ...rangeQuery(), at: new Date().toISOString() }), [which, refreshes]);
   const { at, ...bounds } = range;
   const list = useList('listAlerts', { query: { ...filters, ...bounds, sort } as never }, { still: true });
   const order = useMemo(() => list.rows.map(({ id }) => id), [list.rows]);
@@ -57,7 +57,7 @@ export function Queue({
     document.querySelector('.alert-queue .table')?.scrollTo(0, 0);
     const next = rangeQuery();
     if (next.from === bounds.from && next.to === bounds.to) list.refetch();
-    else setAsked(asked + 1);
+    else setRefreshes(refreshes + 1);
   };
   const openId = place.value.params.get('id') ?? undefined;
   const open = useOpened(openId, byId, list.isLoading);
@@ -136,12 +136,12 @@ export function Queue({
   );
 }
 
-/** Where a row is as narrow as on a phone, what it says comes before what can be ticked. */
+/** Checkboxes are hidden at phone widths to leave room for the text. */
 const hasRoomForMarks = (): boolean => innerWidth > 480;
 
 const keyOf = ({ id }: AlertRow): string => id;
 
-/** The alert that the address names: of the list, or asked for by itself where it is not among these. */
+/** The alert in the URL: from the list, or fetched separately if it is not in the list. */
 function useOpened(id: string | undefined, rows: ReadonlyMap<string, AlertRow>, isLoading: boolean) {
   const listed = id === undefined ? undefined : rows.get(id);
   const answer = useAnswer(

@@ -14,26 +14,26 @@ interface Relation {
   readonly filters: Readonly<Record<string, readonly string[]>>;
 }
 
-/** By what alerts belong together, most telling first. */
+/** Relations between alerts, strongest first. */
 function relations({ id, attributes }: AlertRow): Relation[] {
   const { src_ip, dst_ip, rule_id, domain } = attributes;
   return [
-    { title: 'It came again as', filters: { previous_alert_id: [id] } },
-    { title: 'It stands for', filters: { folded_into: [id] } },
+    { title: 'Recurred as', filters: { previous_alert_id: [id] } },
+    { title: 'Merged alerts', filters: { folded_into: [id] } },
     ...(src_ip === undefined ? [] : [{ title: 'Same source', filters: { src_ip: [src_ip] } }]),
     ...(dst_ip === undefined ? [] : [{ title: 'Same target', filters: { dst_ip: [dst_ip] } }]),
-    ...(domain === undefined ? [] : [{ title: 'Same name', filters: { domain: [domain] } }]),
+    ...(domain === undefined ? [] : [{ title: 'Same domain', filters: { domain: [domain] } }]),
     { title: 'Same rule', filters: { rule_id: [rule_id] } },
   ];
 }
 
-/** Alerts that have something to do with it, of all time. */
+/** Related alerts from all time. */
 export function Related({ alert }: { alert: AlertRow }) {
   const { previous_alert_id, folded_into } = alert.attributes;
   return (
     <Section title="Related alerts">
-      {previous_alert_id !== undefined && <Named title="It follows" id={previous_alert_id} />}
-      {folded_into !== undefined && <Named title="Counted with" id={folded_into} />}
+      {previous_alert_id !== undefined && <Named title="Recurrence of" id={previous_alert_id} />}
+      {folded_into !== undefined && <Named title="Merged into" id={folded_into} />}
       {relations(alert).map((relation) => (
         <Same key={relation.title} relation={relation} than={alert.id} />
       ))}
@@ -41,7 +41,7 @@ export function Related({ alert }: { alert: AlertRow }) {
   );
 }
 
-/** An alert that is named by its id. */
+/** A related alert given by its id. */
 function Named({ title, id }: { title: string; id: string }) {
   const answer = useAnswer('getAlert', { params: { alert_id: id } }, { keepPrevious: false });
   const alert = answer.data?.data;
@@ -49,7 +49,7 @@ function Named({ title, id }: { title: string; id: string }) {
     <div class="alert-related">
       <h4>{title}</h4>
       {alert === undefined ? (
-        <p class="quiet">{answer.error === null ? '…' : 'An alert that is no longer stored.'}</p>
+        <p class="quiet">{answer.error === null ? '…' : 'This alert is no longer stored.'}</p>
       ) : (
         <ul>
           <Line id={alert.id} alert={alert.attributes} />
@@ -78,7 +78,7 @@ function Same({ relation, than }: { relation: Relation; than: string }) {
         {relation.title} <span class="quiet">· {number(total)}</span>
         {total > others.length && (
           <a href={href('alerts', { range: 'all', view: 'all', ...(relation.filters as Params) })}>
-            show all
+            Show all
           </a>
         )}
       </h4>

@@ -2,18 +2,23 @@ import { useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
-import type { AskedProps } from './asked.ts';
+import type { TriageDialogProps } from './asked.ts';
 import { Choices } from './choices.tsx';
 import { type Verdict, verdictOptions } from './verdict-options.ts';
 
-/** Resolves, with what was found: digits choose, enter confirms. */
-export function ResolveDialog({ what, asked: { rows, typed, failure }, onDone, onClose }: AskedProps) {
+/** Resolves alerts with a verdict: digit keys choose, Enter confirms. */
+export function ResolveDialog({
+  what,
+  request: { rows, draft, failure },
+  onDone,
+  onClose,
+}: TriageDialogProps) {
   const first = rows[0]?.attributes;
   const [verdict, setVerdict] = useState<Verdict | 'none'>(
-    typed === undefined ? (rows.length === 1 && first?.verdict) || 'none' : typed.verdict || 'none',
+    draft === undefined ? (rows.length === 1 && first?.verdict) || 'none' : draft.verdict || 'none',
   );
-  const [note, setNote] = useState(typed?.note ?? '');
-  // A verdict that is in the log is replaced by another override alone: here it stays.
+  const [note, setNote] = useState(draft?.note ?? '');
+  // A logged verdict can only be replaced by another override, which this dialog does not offer.
   const overridden = rows.length === 1 && first?.override !== undefined;
   return (
     <Dialog title={`Resolve ${what}`} onClose={onClose}>
@@ -30,19 +35,16 @@ export function ResolveDialog({ what, asked: { rows, typed, failure }, onDone, o
         }}
       >
         {overridden ? (
-          <p>
-            The verdict stays as it was overridden: {first?.verdict?.replaceAll('_', ' ')}. Press v to give
-            another.
-          </p>
+          <p>Keeps the overridden verdict: {first?.verdict?.replaceAll('_', ' ')}. Press v to change it.</p>
         ) : (
           <Choices
-            label="What was it?"
+            label="Verdict"
             options={[...verdictOptions, { value: 'none', title: 'No verdict' }]}
             value={verdict}
             onChange={setVerdict}
           />
         )}
-        <Field label="Note" hint="For who looks at it again; may be left empty.">
+        <Field label="Note" hint="Optional.">
           {(attributes) => (
             <input
               {...attributes}
@@ -61,7 +63,7 @@ export function ResolveDialog({ what, asked: { rows, typed, failure }, onDone, o
           <Button type="submit" kind="primary" hint="enter">
             Resolve
           </Button>
-          <Button onClick={onClose}>Leave it open</Button>
+          <Button onClick={onClose}>Cancel</Button>
         </div>
       </form>
     </Dialog>

@@ -1,7 +1,7 @@
 import { abbreviated, number } from '../../ui/format.ts';
 import type { Alert } from './question.ts';
 
-/** The sensors that an alert rests on, each with its share of the occurrences. */
+/** The sensors that reported the alert, with the number of occurrences from each. */
 export function Sensors({ sensors }: { sensors: NonNullable<Alert['sensors']> }) {
   return (
     <span class="row">
@@ -11,7 +11,7 @@ export function Sensors({ sensors }: { sensors: NonNullable<Alert['sensors']> })
           <span class="quiet">{number(count)}×</span>
         </span>
       ))}
-      {sensors.length === 1 && <span class="quiet">No other sensor confirms it.</span>}
+      {sensors.length === 1 && <span class="quiet">Seen by this sensor only.</span>}
     </span>
   );
 }

@@ -19,7 +19,7 @@ import { type AlertRow, isOpen } from './question.ts';
 import {
   firstChoice,
   fits,
-  gravest,
+  highestSeverity,
   matcherOf,
   type SilencePart,
   sentence,
@@ -37,19 +37,19 @@ const lengths = [
   { ms: 30 * 24 * hour, title: '30 days' },
   { ms: 90 * 24 * hour, title: '90 days' },
 ] as const;
-/** How far back is looked for what would have been silenced. */
+/** Period in which alerts that the silence would have matched are counted. */
 const lookedBackMs = 7 * 24 * hour;
 
 const partTitles: Readonly<Record<SilencePart, string>> = {
   rule_id: 'This rule',
   src_ip: 'This source',
   dst_ip: 'This target',
-  domain: 'This name and those below',
+  domain: 'This domain and its subdomains',
   category: 'This category',
-  asset_id: 'This asset, at either end',
+  asset_id: 'This asset, as source or target',
 };
 
-/** Silences what is like these alerts, for a time; says before what that is. */
+/** Creates a silence for similar alerts, with a preview of what it matches. */
 export function SilenceDialog({
   what,
   rows,
@@ -59,20 +59,20 @@ export function SilenceDialog({
 }: {
   what: string;
   rows: readonly AlertRow[];
-  /** As many more are selected, of which nothing is known here: nothing is done to them. */
+  /** Selected alerts that are not loaded; the silence ignores them. */
   left: number;
-  /** These are to be suppressed now. */
+  /** Suppresses these alerts now. */
   onSuppress: (rows: readonly AlertRow[]) => void;
   onClose: () => void;
 }) {
   const alerts = rows.map(({ attributes }) => attributes);
   const values = useMemo(() => valuesOf(alerts), [rows]);
   const [chosen, setChosen] = useState(() => firstChoice(values));
-  const [most, setMost] = useState<Severity>(() => gravest(alerts));
+  const [most, setMost] = useState<Severity>(() => highestSeverity(alerts));
   const [length, setLength] = useState<number>(24 * hour);
   const [reason, setReason] = useState('');
   const [suppress, setSuppress] = useState(true);
-  const [asked, setAsked] = useState(false);
+  const [submitted, setSubmitted] = useState(false);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ServiceError>();
   const open = rows.filter(({ attributes }) => isOpen(attributes));
@@ -80,10 +80,10 @@ export function SilenceDialog({
   const matcher = matcherOf(values, chosen, most);
   const faults = {
     matcher: chosen.size === 0 ? 'Choose at least one.' : undefined,
-    reason: reason.trim() === '' ? 'Say why, for who comes after you.' : undefined,
+    reason: reason.trim() === '' ? 'Enter a reason.' : undefined,
   };
   const send = async () => {
-    setAsked(true);
+    setSubmitted(true);
     if (faults.matcher || faults.reason) return;
     setBusy(true);
     setFailure(undefined);
@@ -102,7 +102,7 @@ export function SilenceDialog({
   };
   const names = new Map(alerts.map(({ rule_id, rule_name }) => [rule_id, rule_name]));
   return (
-    <Dialog title={`Silence what is like ${what}`} onClose={onClose}>
+    <Dialog title={`Silence alerts similar to ${what}`} onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
@@ -112,14 +112,11 @@ export function SilenceDialog({
       >
         {left > 0 && (
           <p>
-            Of the {number(rows.length + left)} that are selected, {number(left)}{' '}
-            {left === 1 ? 'is not loaded: it stays as it is.' : 'are not loaded: they stay as they are.'}
+            {number(left)} of the {number(rows.length + left)} selected alerts{' '}
+            {left === 1 ? 'is not loaded and stays as it is.' : 'are not loaded and stay as they are.'}
           </p>
         )}
-        <Options
-          legend="Only findings that have all of this"
-          error={asked && faults.matcher ? faults.matcher : undefined}
-        >
+        <Options legend="Match all of" error={submitted && faults.matcher ? faults.matcher : undefined}>
           {silenceParts
             .filter((part) => values[part] !== undefined)
             .map((part) => (
@@ -140,7 +137,7 @@ export function SilenceDialog({
             ))}
         </Options>
         <div class="alert-two">
-          <Field label="Up to severity" hint="Graver ones are heard.">
+          <Field label="Up to severity" hint="More severe alerts still come through.">
             {(attributes) => (
               <Select
                 {...attributes}
@@ -150,7 +147,7 @@ export function SilenceDialog({
               />
             )}
           </Field>
-          <Field label="For" hint={`Until ${instant(now.value + length, { ms: false })}.`}>
+          <Field label="Duration" hint={`Until ${instant(now.value + length, { ms: false })}.`}>
             {(attributes) => (
               <Select
                 {...attributes}
@@ -162,9 +159,9 @@ export function SilenceDialog({
           </Field>
         </div>
         <Field
-          label="Why"
-          hint={`You, ${me.value?.name ?? ''}, answer for it.`}
-          error={asked ? faults.reason : undefined}
+          label="Reason"
+          hint={`Recorded as set by ${me.value?.name ?? ''}.`}
+          error={submitted ? faults.reason : undefined}
         >
           {(attributes) => (
             <input
@@ -229,27 +226,29 @@ function PartValue({
           <bdi>{part === 'rule_id' ? (names.get(first) ?? first) : first}</bdi>
         )
       ) : !fits(values) ? (
-        `${number(values.length)}: a silence takes ${number(limits.maxSilenceValues)}`
+        `${number(values.length)} values; at most ${number(limits.maxSilenceValues)} allowed`
       ) : (
-        `one of ${number(values.length)}`
+        `any of ${number(values.length)}`
       )}
     </span>
   );
 }
 
-/** What it would have silenced, had it been there. */
+/** Counts the recent alerts that the silence would have matched. */
 function Matches({ filters, atLeast }: { filters: object; atLeast: boolean }) {
   const from = Math.floor(now.peek() / 60_000) * 60_000 - lookedBackMs;
   const all = useAnswer('listAlerts', { query: { ...filters, from, per_page: 1 } });
   const open = useAnswer('listAlerts', { query: { ...filters, from, status: ['new'], per_page: 1 } });
-  const [total, heard] = [all.data?.pagination.total, open.data?.pagination.total];
-  if (all.error !== null) return <p class="quiet">How many that are cannot be told: {all.error.message}</p>;
-  if (total === undefined || heard === undefined) return <p class="quiet">…</p>;
+  const [total, newTotal] = [all.data?.pagination.total, open.data?.pagination.total];
+  if (all.error !== null) return <p class="quiet">Preview unavailable: {all.error.message}</p>;
+  if (total === undefined || newTotal === undefined) return <p class="quiet">…</p>;
   return (
     <p class="quiet">
-      Of the last 7 days that is {atLeast ? 'at least ' : ''}
-      {number(total)} {total === 1 ? 'alert' : 'alerts'}, {number(heard)} of them new: those are suppressed
-      when they occur again.
+      Matches {atLeast ? 'at least ' : ''}
+      {number(total)} {total === 1 ? 'alert' : 'alerts'} from the last 7 days. {number(newTotal)} of them{' '}
+      {newTotal === 1
+        ? 'is new and is suppressed when it recurs.'
+        : 'are new and are suppressed when they recur.'}
     </p>
   );
 }

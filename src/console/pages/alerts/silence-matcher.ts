@@ -4,7 +4,7 @@ import { limits } from '../../../limits.ts';
 import { foreign, wholeName, words } from '../../ui/words.ts';
 import type { Alert, Filters } from './question.ts';
 
-/** By what a silence may be bounded that is made from alerts; all pure. */
+/** Fields by which a silence created from alerts can match. All functions here are pure. */
 export const silenceParts = ['rule_id', 'src_ip', 'dst_ip', 'domain', 'category', 'asset_id'] as const;
 export type SilencePart = (typeof silenceParts)[number];
 
@@ -19,7 +19,7 @@ const read: Readonly<Record<SilencePart, (alert: Alert) => readonly (string | un
 
 export type PartValues = Readonly<Partial<Record<SilencePart, readonly string[]>>>;
 
-/** What the alerts have of each part that all of them have: the values, each once. */
+/** Returns the unique values of each field that all alerts have. */
 export function valuesOf(alerts: readonly Alert[]): PartValues {
   const values: Partial<Record<SilencePart, readonly string[]>> = {};
   for (const part of silenceParts) {
@@ -29,10 +29,10 @@ export function valuesOf(alerts: readonly Alert[]): PartValues {
   return values;
 }
 
-/** Whether a silence takes as many values of one part. */
+/** Returns whether a silence accepts this many values of a field. */
 export const fits = (values: readonly string[]): boolean => values.length <= limits.maxSilenceValues;
 
-/** What is chosen at first: the rule, as narrow as the alerts allow. */
+/** The initial selection: the rule, and the narrowest other field that all alerts have. */
 export function firstChoice(values: PartValues): ReadonlySet<SilencePart> {
   const can = (part: SilencePart) => values[part] !== undefined && fits(values[part]);
   const end = (['src_ip', 'domain', 'dst_ip'] as const).find(can);
@@ -49,7 +49,7 @@ export function matcherOf(
   return { ...Object.fromEntries(parts.map((part) => [part, [...values[part]!]])), max_severity: most };
 }
 
-/** The alerts that have what is silenced, as their list is asked: names below a silenced one are not among them. */
+/** Filters for the alerts that the silence matches, except those about subdomains of a silenced domain. */
 export function silencedFilters({ max_severity, ...parts }: SilenceMatcher): Filters {
   return {
     ...(parts as Filters),
@@ -59,23 +59,23 @@ export function silencedFilters({ max_severity, ...parts }: SilenceMatcher): Fil
   };
 }
 
-/** The gravest of the alerts. */
-export const gravest = (alerts: readonly Alert[]): Severity =>
+/** Returns the highest severity of the alerts. */
+export const highestSeverity = (alerts: readonly Alert[]): Severity =>
   alerts.reduce<Severity>(
     (most, { severity }) => (severities.indexOf(severity) > severities.indexOf(most) ? severity : most),
     'informational',
   );
 
 const phrases: Readonly<Record<SilencePart, string>> = {
-  rule_id: 'of rule',
+  rule_id: 'with rule',
   src_ip: 'from',
   dst_ip: 'to',
   domain: 'about',
-  category: 'of category',
-  asset_id: 'of asset',
+  category: 'in category',
+  asset_id: 'involving asset',
 };
 
-/** The matcher as a sentence. `named` tells rules and assets by name. */
+/** Describes the matcher in a sentence. `named` returns the names of rules and assets. */
 export function sentence(
   matcher: SilenceMatcher,
   named: (part: SilencePart, value: string) => string,
@@ -85,8 +85,8 @@ export function sentence(
     if (values === undefined) return [];
     const shown = values.slice(0, 3).map((value) => foreign(named(part, value), wholeName));
     if (values.length > shown.length) shown.push(`${values.length - shown.length} more`);
-    return `${phrases[part]} ${shown.join(' or ')}${part === 'domain' ? ' and names below' : ''}`;
+    return `${phrases[part]} ${shown.join(' or ')}${part === 'domain' ? ' and subdomains' : ''}`;
   });
   const up = matcher.max_severity === undefined ? '' : `, up to severity ${words(matcher.max_severity)}`;
-  return `Findings ${parts.join(' ')}${up}.`;
+  return `Silences findings ${parts.join(' ')}${up}.`;
 }

@@ -2,29 +2,29 @@ import { number } from '../../ui/numbers.ts';
 import { quoted } from '../../ui/words.ts';
 import type { AlertRow, Filters } from './question.ts';
 
-/** Every alert that matches, those that are not loaded, too. */
+/** Every alert that matches, including those not loaded. */
 export interface Everything {
   readonly filter: Filters;
   readonly total: number;
 }
 
-/** What is acted on: those that are named, or all that match. */
+/** The alerts to change: those listed, or all that match. */
 export type Target = { readonly rows: readonly AlertRow[] } | Everything;
 
-/** What a change did not come to. */
-export interface Undone {
-  /** Those it was not done to. */
+/** A change that failed, entirely or in part. */
+export interface FailedChange {
+  /** The alerts that were not changed. */
   readonly left: Target;
-  /** What failed, in words. */
+  /** Describes the failure. */
   readonly what: string;
   readonly error: unknown;
 }
 
-/** Where all that match are selected, those that are loaded stand for them; one alone is meant alone. */
+/** Resolves a selection: several loaded rows mean all matching alerts if all are selected; a single row means itself. */
 export const targetOf = (rows: readonly AlertRow[], everything: Everything | undefined): Target =>
   everything !== undefined && rows.length > 1 ? everything : { rows };
 
-/** What a target is called before something is done to it. */
+/** Returns the name of a target for dialog titles: a quoted alert title, or a count. */
 export function nameOf(target: Target): string {
   const count = 'rows' in target ? target.rows.length : target.total;
   const only = 'rows' in target && count === 1 ? target.rows[0] : undefined;

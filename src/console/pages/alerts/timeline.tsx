@@ -14,7 +14,7 @@ import type { AlertRow } from './question.ts';
 
 const maxShown = 100;
 
-/** Every change of the alert, by whom, the latest first. */
+/** Every change of the alert with its actor, latest first. */
 export function Timeline({ alert }: { alert: AlertRow }) {
   const answer = useAnswer(
     'listAlertHistory',
@@ -22,7 +22,7 @@ export function Timeline({ alert }: { alert: AlertRow }) {
     { keepPrevious: false },
   );
   return (
-    <Section title="What happened to it">
+    <Section title="History">
       <Answered of={answer} rows={3}>
         {({ data, pagination }) => (
           <Happenings
@@ -59,7 +59,7 @@ function Happened({ entry }: { entry: HistoryEntry }) {
   );
 }
 
-/** What was noted, and a place to note more. */
+/** The notes, and a form to add one. */
 export function Notes({ alert }: { alert: AlertRow }) {
   const [writing, setWriting] = useState(false);
   const [note, setNote] = useState('');
@@ -99,7 +99,7 @@ export function Notes({ alert }: { alert: AlertRow }) {
           )}
         </Answered>
       )}
-      {note_count === 0 && !writing && <p class="quiet">Nothing was noted yet.</p>}
+      {note_count === 0 && !writing && <p class="quiet">No notes.</p>}
       {may('updateAlert') &&
         (writing ? (
           <form
@@ -118,14 +118,14 @@ export function Notes({ alert }: { alert: AlertRow }) {
                 busy={busy}
                 disabled={note.trim() === ''}
               >
-                Note it
+                Add note
               </Button>
               <Button onClick={() => setWriting(false)}>Cancel</Button>
             </div>
           </form>
         ) : (
           <div>
-            <Button onClick={() => setWriting(true)}>Add a note</Button>
+            <Button onClick={() => setWriting(true)}>Add note</Button>
           </div>
         ))}
     </Section>

@@ -4,7 +4,7 @@ import { title } from '../../ui/words.ts';
 import { withoutTricks } from '../transparency/plain-text.ts';
 import type { Alert } from './question.ts';
 
-/** The signature as the sensor describes it, and the traffic that matched: bytes that an attacker chose, shown as text only. */
+/** The sensor's signature and the traffic that matched: bytes an attacker controls, shown as text only. */
 export function Traffic({ alert: { signature = {}, payload = {} } }: { alert: Alert }) {
   const { cves, references, metadata = [] } = signature;
   const facts = [{ key: 'CVE', values: cves }, { key: 'references', values: references }, ...metadata]

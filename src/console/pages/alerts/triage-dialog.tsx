@@ -1,5 +1,5 @@
 import { ArchiveDialog } from './archive-dialog.tsx';
-import type { Asked } from './asked.ts';
+import type { DialogRequest } from './asked.ts';
 import type { Change } from './changes.ts';
 import { NoteDialog } from './note-dialog.tsx';
 import type { AlertRow } from './question.ts';
@@ -9,26 +9,26 @@ import { type Everything, nameOf } from './target.ts';
 import { VerdictDialog } from './verdict-dialog.tsx';
 
 export function TriageDialog({
-  asked,
+  request,
   everything,
   onDone,
   onSuppress,
   onClose,
 }: {
-  asked: Asked;
+  request: DialogRequest;
   everything: Everything | undefined;
   onDone: (change: Change) => void;
   onSuppress: (rows: readonly AlertRow[]) => void;
   onClose: () => void;
 }) {
-  const { kind, rows } = asked;
-  const what = nameOf(asked.target);
-  const shared = { what, asked, onDone, onClose };
+  const { kind, rows } = request;
+  const what = nameOf(request.target);
+  const shared = { what, request, onDone, onClose };
   if (kind === 'resolve') return <ResolveDialog {...shared} />;
   if (kind === 'verdict') return <VerdictDialog {...shared} />;
   if (kind === 'note') return <NoteDialog {...shared} />;
   if (kind === 'archive') return <ArchiveDialog {...shared} />;
-  // One that is meant alone leaves nothing.
+  // A single alert is meant alone, even while all are selected.
   const left = everything === undefined || rows.length < 2 ? 0 : everything.total - rows.length;
   return <SilenceDialog what={what} rows={rows} left={left} onSuppress={onSuppress} onClose={onClose} />;
 }

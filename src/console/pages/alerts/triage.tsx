@@ -6,35 +6,35 @@ import { useKeys } from '../../state/keys.ts';
 import { may, me } from '../../state/session.ts';
 import { neighbour } from '../../ui/marking.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
-import type { Asked } from './asked.ts';
+import type { DialogRequest } from './asked.ts';
 import { tryChange } from './change-alert.ts';
 import { changeMany } from './change-many.ts';
-import { type Change, refusal, takenBack } from './changes.ts';
+import { type Change, refusal, reverseOf } from './changes.ts';
 import type { Triage } from './detail.tsx';
 import { mayChange } from './may-change.ts';
 import { type AlertRow, isOpen } from './question.ts';
-import { type Everything, type Target, targetOf, type Undone } from './target.ts';
+import { type Everything, type FailedChange, type Target, targetOf } from './target.ts';
 import { TriageDialog } from './triage-dialog.tsx';
 import { dropUnsent, firstUnsent, keepUnsent } from './unsent.ts';
 
 interface About {
   readonly rows: readonly AlertRow[];
   readonly marked: readonly AlertRow[];
-  /** The alert that keys act on where none is selected. */
+  /** The alert that keys act on if no rows are selected. */
   readonly current: AlertRow | undefined;
-  /** Where all that match are selected. */
+  /** Set if all matching alerts are selected. */
   readonly everything?: Everything;
-  /** Moves on to another alert. */
+  /** Moves to another alert. */
   readonly onMove: (id: string) => void;
-  /** Those selected were dealt with. */
+  /** The action on the selected alerts succeeded. */
   readonly onDone: () => void;
   readonly onUnmark: () => void;
   readonly onProof: (id: string) => void;
   readonly onRefresh: () => void;
 }
 
-/** What can be done to those selected. */
-interface Many extends Omit<Triage, 'takeBack'> {
+/** Bulk actions. */
+interface Many extends Omit<Triage, 'reverse'> {
   readonly unassign: () => void;
   readonly reopen: () => void;
 }
@@ -43,22 +43,22 @@ export interface Triaging {
   readonly single: Triage;
   readonly many: Many;
   readonly dialog: ComponentChildren;
-  /** Alerts that a change of many is through with; undefined while none is under way. */
+  /** Alerts processed by a running bulk change; undefined if none is running. */
   readonly progress: number | undefined;
 }
 
 let lastKey = 0;
 
-/** Acts on alerts, by keys, buttons and dialogs: on those selected where there are any, else on the current one. */
+/** Triage by keys, buttons and dialogs: of the selected alerts or, without a selection, of the current one. */
 export function useTriage(about: About): Triaging {
   const { rows, marked, current, everything, onMove, onDone } = about;
-  const [asking, setAsking] = useState<Asked>();
+  const [openRequest, setOpenRequest] = useState<DialogRequest>();
   const [progress, setProgress] = useState<number>();
 
   const targets = (): readonly AlertRow[] =>
     marked.length > 0 ? marked : current === undefined ? [] : [current];
 
-  /** Goes on to the next open alert where one of this queue is dealt with. */
+  /** Moves to the next open alert after one in the queue was closed. */
   const advance = (only: AlertRow) => {
     if (!rows.some(({ id }) => id === only.id)) return;
     const open = new Map(rows.map(({ id, attributes }) => [id, isOpen(attributes)]));
@@ -70,12 +70,12 @@ export function useTriage(about: About): Triaging {
     if (next !== undefined) onMove(next);
   };
 
-  /** An answer that is sent again may be about others than those selected now. */
+  /** A change that is retried may concern other alerts than those selected now. */
   const isSelected = (target: Target): boolean =>
     'rows' in target
       ? target.rows.every(({ id }) => marked.some((one) => one.id === id))
       : everything !== undefined;
-  const attempt = async (target: Target, change: Change): Promise<Undone | undefined> => {
+  const attempt = async (target: Target, change: Change): Promise<FailedChange | undefined> => {
     if ('rows' in target && target.rows.length < 2) {
       const [only] = target.rows;
       if (only === undefined) return undefined;
@@ -90,28 +90,28 @@ export function useTriage(about: About): Triaging {
     return undefined;
   };
   const act = async (target: Target, change: Change) => {
-    const undone = await attempt(target, change);
-    if (undone !== undefined) sayFailure(undone.what, undone.error);
+    const failed = await attempt(target, change);
+    if (failed !== undefined) sayFailure(failed.what, failed.error);
   };
 
   const actOn = (of: readonly AlertRow[], change: Change) => void act(targetOf(of, everything), change);
 
-  const ask = (kind: Asked['kind']) => (of: readonly AlertRow[]) => {
-    // What is like alerts is told by those that are loaded.
+  const ask = (kind: DialogRequest['kind']) => (of: readonly AlertRow[]) => {
+    // A silence is derived from the loaded alerts.
     const target = kind === 'silence' ? { rows: of } : targetOf(of, everything);
-    if (of.length > 0) setAsking({ key: ++lastKey, kind, rows: of, target });
+    if (of.length > 0) setOpenRequest({ key: ++lastKey, kind, rows: of, target });
   };
   const assign = (of: readonly AlertRow[]) => {
     const name = me.value?.name ?? '';
-    if (of.length === 1 && of[0]?.attributes.assignee === name) say('It is yours already.');
+    if (of.length === 1 && of[0]?.attributes.assignee === name) say('Already assigned to you.');
     else actOn(of, { assignee: name });
   };
-  const takeBack = (of: readonly AlertRow[]) => {
+  const reverse = (of: readonly AlertRow[]) => {
     const [only] = of;
     if (of.length > 1) return actOn(of, { status: 'in_progress' });
-    const change = only === undefined ? undefined : takenBack(only.attributes);
+    const change = only === undefined ? undefined : reverseOf(only.attributes);
     if (change !== undefined && only !== undefined) actOn([only], change);
-    else if (only !== undefined) say('There is nothing to take back.');
+    else if (only !== undefined) say('Nothing to reopen or unassign.');
   };
   const actions = {
     assign,
@@ -125,7 +125,7 @@ export function useTriage(about: About): Triaging {
     silence: ask('silence'),
     note: ask('note'),
     verdict: ask('verdict'),
-    takeBack,
+    reverse,
     archive: ask('archive'),
     unassign: (of: readonly AlertRow[]) => actOn(of, { assignee: '' }),
     reopen: (of: readonly AlertRow[]) => actOn(of, { status: 'in_progress' }),
@@ -142,44 +142,44 @@ export function useTriage(about: About): Triaging {
       a: { title: 'Assign to me', run: keyed.assign },
       i: { title: 'In progress', run: keyed.begin },
       r: { title: 'Resolve', run: keyed.resolve },
-      n: { title: 'Note', run: keyed.note },
-      v: { title: 'Verdict', run: keyed.verdict },
-      u: { title: 'Take back: reopen, or give back', run: keyed.takeBack },
+      n: { title: 'Add note', run: keyed.note },
+      v: { title: 'Set verdict', run: keyed.verdict },
+      u: { title: 'Reopen / unassign', run: keyed.reverse },
     }),
-    ...(may('createSilence') && { s: { title: 'Silence what is like it', run: keyed.silence } }),
+    ...(may('createSilence') && { s: { title: 'Silence similar alerts', run: keyed.silence } }),
     p: {
-      title: 'Proof',
+      title: 'Show proof',
       run: () => {
         if (current !== undefined) about.onProof(current.id);
       },
     },
-    '.': { title: 'Show what is new', run: about.onRefresh },
-    ...(marked.length > 0 && { escape: { title: 'Select none', run: about.onUnmark } }),
+    '.': { title: 'Load new', run: about.onRefresh },
+    ...(marked.length > 0 && { escape: { title: 'Clear selection', run: about.onUnmark } }),
   });
 
   const again = firstUnsent();
-  const shown = asking ?? again;
+  const shown = openRequest ?? again;
   const close = () => {
-    if (asking !== undefined) setAsking(undefined);
+    if (openRequest !== undefined) setOpenRequest(undefined);
     else if (again !== undefined) dropUnsent(again);
   };
-  /** Closed at once, so that the next can follow; what fails is asked again, as it was answered. */
-  const settle = async (asked: Asked, change: Change) => {
+  /** Closes at once, so that the next dialog can open; after a failure the dialog opens again with its input. */
+  const settle = async (request: DialogRequest, change: Change) => {
     close();
     const by = me.value?.id;
-    const undone = await attempt(asked.target, change);
-    if (undone === undefined) return;
-    const { left, what, error } = undone;
+    const failed = await attempt(request.target, change);
+    if (failed === undefined) return;
+    const { left, what, error } = failed;
     const failure = `${what}: ${error instanceof ServiceError ? error.message : String(error)}`;
-    const rowsLeft = 'rows' in left ? left.rows : asked.rows;
-    const again = { ...asked, key: ++lastKey, rows: rowsLeft, target: left, typed: change, failure };
+    const rowsLeft = 'rows' in left ? left.rows : request.rows;
+    const again = { ...request, key: ++lastKey, rows: rowsLeft, target: left, draft: change, failure };
     if (by !== undefined && keepUnsent(again, by) && place.peek().page !== 'alerts')
-      sayFailure(`${what}; Alerts asks again`, error);
+      sayFailure(`${what}; open Alerts to retry`, error);
   };
   const dialog = shown && (
     <TriageDialog
       key={shown.key}
-      asked={shown}
+      request={shown}
       everything={everything}
       onDone={(change) => void settle(shown, change)}
       onSuppress={(of) => void act({ rows: of }, { status: 'suppressed' })}

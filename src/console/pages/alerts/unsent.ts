@@ -1,12 +1,12 @@
 import { effect, signal } from '@preact/signals';
 import { endedBecause, me, signedIn } from '../../state/session.ts';
-import type { Asked } from './asked.ts';
+import type { DialogRequest } from './asked.ts';
 
 /**
- * Answers that could not be sent, and whose. Each is asked again when no other question is open, also after one left the
- * alerts, or had to sign in anew; who signs out takes them along, and a reload forgets them.
+ * Changes that could not be sent, by user. Each dialog opens again when no other dialog is open, also after the user
+ * left the page or the session expired. Signing out or reloading discards them.
  */
-interface Unsent extends Asked {
+interface Unsent extends DialogRequest {
   readonly by: string;
 }
 
@@ -17,17 +17,18 @@ effect(() => {
   if (!signedIn.value && endedBecause.value === undefined) unsent.value = [];
 });
 
-/** The first of who is signed in. */
-export const firstUnsent = (): Asked | undefined => unsent.value.find(({ by }) => by === me.value?.id);
+/** Returns the first unsent change of the current user. */
+export const firstUnsent = (): DialogRequest | undefined =>
+  unsent.value.find(({ by }) => by === me.value?.id);
 
-/** False, and nothing is kept, where who answered has signed out since. */
-export function keepUnsent(asked: Asked, by: string): boolean {
+/** Keeps a change for retry. Returns false if its user has signed out since. */
+export function keepUnsent(request: DialogRequest, by: string): boolean {
   const now = me.peek()?.id;
   const isGone = signedIn.peek() ? now !== undefined && now !== by : endedBecause.peek() === undefined;
-  if (!isGone) unsent.value = [...unsent.value, { ...asked, by }].slice(-maxUnsent);
+  if (!isGone) unsent.value = [...unsent.value, { ...request, by }].slice(-maxUnsent);
   return !isGone;
 }
 
-export function dropUnsent(asked: Asked): void {
-  unsent.value = unsent.value.filter(({ key }) => key !== asked.key);
+export function dropUnsent(request: DialogRequest): void {
+  unsent.value = unsent.value.filter(({ key }) => key !== request.key);
 }

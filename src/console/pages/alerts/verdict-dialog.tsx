@@ -3,49 +3,57 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { words } from '../../ui/format.ts';
-import type { AskedProps } from './asked.ts';
+import type { TriageDialogProps } from './asked.ts';
 import { Choices } from './choices.tsx';
 import { type Verdict, verdictOptions } from './verdict-options.ts';
 
-/** What an analyst found; and, of one alert that a model has judged, whether that is overridden, for all to see. */
-export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, onClose }: AskedProps) {
+/** Sets the verdict; for a single alert with a model verdict, also offers a public override. */
+export function VerdictDialog({
+  what,
+  request: { rows, draft, failure },
+  onDone,
+  onClose,
+}: TriageDialogProps) {
   const only = rows.length === 1 ? rows[0]?.attributes : undefined;
-  const said = only?.ai_verdict?.verdict;
+  const modelVerdict = only?.ai_verdict?.verdict;
   const overridden = only?.override !== undefined;
   const [verdict, setVerdict] = useState<Verdict | '' | undefined>(
-    typed?.ai_override?.verdict ?? typed?.verdict ?? only?.verdict,
+    draft?.ai_override?.verdict ?? draft?.verdict ?? only?.verdict,
   );
-  const [override, setOverride] = useState(typed?.ai_override !== undefined || overridden);
-  const [reason, setReason] = useState(typed?.ai_override?.reason ?? '');
-  const [asked, setAsked] = useState(false);
+  const [override, setOverride] = useState(draft?.ai_override !== undefined || overridden);
+  const [reason, setReason] = useState(draft?.ai_override?.reason ?? '');
+  const [submitted, setSubmitted] = useState(false);
   const mayOverride =
-    verdict !== undefined && verdict !== '' && said !== undefined && (said !== verdict || overridden);
+    verdict !== undefined &&
+    verdict !== '' &&
+    modelVerdict !== undefined &&
+    (modelVerdict !== verdict || overridden);
   const overrides = mayOverride && (override || overridden);
-  const wanting = overrides && reason.trim() === '';
+  const lacksReason = overrides && reason.trim() === '';
   return (
     <Dialog title={`Verdict on ${what}`} onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          setAsked(true);
-          if (wanting || verdict === undefined) return;
+          setSubmitted(true);
+          if (lacksReason || verdict === undefined) return;
           onDone(overrides ? { ai_override: { verdict, reason: reason.trim() } } : { verdict });
         }}
       >
         <Choices
-          label="What was it?"
+          label="Verdict"
           options={
             only?.verdict === undefined || overridden
               ? verdictOptions
               : [...verdictOptions, { value: '', title: 'No verdict' }]
           }
           value={verdict}
-          error={asked && verdict === undefined ? 'Choose one.' : undefined}
+          error={submitted && verdict === undefined ? 'Choose a verdict.' : undefined}
           onChange={setVerdict}
         />
-        {said !== undefined && said === verdict && !overridden && (
-          <p class="quiet">The model says the same.</p>
+        {modelVerdict !== undefined && modelVerdict === verdict && !overridden && (
+          <p class="quiet">The model agrees.</p>
         )}
         {mayOverride && (
           <label class="row">
@@ -57,16 +65,16 @@ export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, o
             />
             <span>
               {overridden
-                ? 'It was overridden before: another verdict is an override, too.'
-                : `Override the model, which says ${words(said)}`}
+                ? 'The model verdict is overridden; a new verdict replaces the override.'
+                : `Override the model verdict (${words(modelVerdict)})`}
             </span>
           </label>
         )}
         {overrides && (
           <Field
-            label="Why"
-            hint="This will be recorded in the public log, with your name and the verdict."
-            error={asked && wanting ? 'An override needs a reason.' : undefined}
+            label="Reason"
+            hint="Recorded in the public log with your name and the verdict."
+            error={submitted && lacksReason ? 'Enter a reason for the override.' : undefined}
           >
             {(attributes) => (
               <textarea
@@ -86,7 +94,7 @@ export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, o
         )}
         <div class="row">
           <Button type="submit" kind="primary" hint="enter">
-            {overrides ? 'Override and record' : 'Give the verdict'}
+            {overrides ? 'Override and record' : 'Set verdict'}
           </Button>
           <Button onClick={onClose}>Cancel</Button>
         </div>

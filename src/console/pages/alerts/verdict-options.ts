@@ -5,13 +5,13 @@ import type { Alert } from './question.ts';
 export type Verdict = NonNullable<Alert['verdict']>;
 
 const meanings: Readonly<Record<Verdict, string>> = {
-  true_positive: 'it is what the rule says, and bad',
-  false_positive: 'the rule is mistaken',
-  benign: 'it happened, and is allowed',
-  suspicious: 'it may be bad, more is wanted',
-  duplicate: 'another alert is about the same',
-  test: 'somebody tried something',
-  insufficient_data: 'cannot be told',
+  true_positive: 'confirmed malicious',
+  false_positive: 'the rule fired by mistake',
+  benign: 'real, but expected or allowed',
+  suspicious: 'needs further investigation',
+  duplicate: 'covered by another alert',
+  test: 'authorised test',
+  insufficient_data: 'not enough evidence to decide',
 };
 
 export const verdictOptions: readonly { value: Verdict; title: string; about: string }[] = verdicts.map(

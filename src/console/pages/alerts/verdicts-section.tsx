@@ -5,18 +5,18 @@ import { Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Alert } from './question.ts';
 
-/** What the model found and why, and what people found. */
+/** The verdicts of the model, with its reasons, and of analysts. */
 export function Verdicts({ alert, onVerdict }: { alert: Alert; onVerdict: () => void }) {
   const { ai_verdict: model, override, verdict } = alert;
   return (
     <Section title="Verdict">
       <p>
         {verdict === undefined ? (
-          <span class="quiet">No analyst has given one.</span>
+          <span class="quiet">No analyst verdict.</span>
         ) : (
           <>
             Analyst: <strong>{words(verdict)}</strong>
-            {override === undefined && <span class="quiet">, not recorded in the log</span>}
+            {override === undefined && <span class="quiet">, not in the public log</span>}
           </>
         )}
       </p>
@@ -32,7 +32,8 @@ export function Verdicts({ alert, onVerdict }: { alert: Alert; onVerdict: () => 
           <p>
             Model: <strong>{words(model.verdict)}</strong>{' '}
             <span class="quiet">
-              {Math.round(model.confidence * 100)} % sure · <bdi>{model.model}</bdi> · <Time at={model.at} />
+              confidence {Math.round(model.confidence * 100)} % · <bdi>{model.model}</bdi> ·{' '}
+              <Time at={model.at} />
             </span>
           </p>
           <ul>
@@ -47,7 +48,7 @@ export function Verdicts({ alert, onVerdict }: { alert: Alert; onVerdict: () => 
       {may('updateAlert') && (
         <div>
           <Button hint="v" onClick={onVerdict}>
-            {verdict === undefined ? 'Give a verdict' : 'Another verdict'}
+            {verdict === undefined ? 'Set verdict' : 'Change verdict'}
           </Button>
         </div>
       )}

@@ -6,18 +6,18 @@ import { say, sayFailure } from '../../ui/toasts.tsx';
 import { quoted } from '../../ui/words.ts';
 import { assetsChanged, putAssets } from './cache.ts';
 import type { AssetRow } from './question.ts';
-import { differencesOf, mayBecome, told } from './states.ts';
+import { describeChange, differencesOf, mayBecome } from './states.ts';
 
-/** Of an asset as it was seen: the service refuses where it is no longer so. */
+/** Request parameters that make the service reject the change if the asset has changed since. */
 export const asSeen = ({ id, attributes }: AssetRow) => ({
   params: { asset_id: id },
   headers: { 'if-match': `"${attributes.version}"` },
 });
 
 /**
- * Changes an asset, if it still is what was seen.
+ * Changes an asset if it is still the version on screen.
  *
- * @throws ServiceError as the service answers: VERSION_MISMATCH where somebody else was quicker
+ * @throws ServiceError as returned by the service; VERSION_MISMATCH if another user changed the asset first
  */
 export async function saveAsset(seen: AssetRow, change: AssetUpdateInput): Promise<AssetRow> {
   const { data } = await api.call('updateAsset', { ...asSeen(seen), body: change });
@@ -26,36 +26,38 @@ export async function saveAsset(seen: AssetRow, change: AssetUpdateInput): Promi
   return data;
 }
 
-/** The same, told where it is done or fails. Where somebody else was quicker, what they did is shown and told. */
+/** Changes an asset and shows a toast either way. After a conflict, shows and describes the other user's change. */
 export async function changeAsset(seen: AssetRow, change: AssetUpdateInput): Promise<boolean> {
   const { name } = seen.attributes;
   try {
     await saveAsset(seen, change);
-    say(`${quoted(name)}: ${told(change)}.`);
+    say(`${quoted(name)}: ${describeChange(change)}.`);
     return true;
   } catch (error) {
-    sayFailure(`${quoted(name)} was not changed`, await explained(error, seen));
+    sayFailure(`${quoted(name)} was not changed`, await explainError(error, seen));
     return false;
   }
 }
 
-async function explained(error: unknown, seen: AssetRow): Promise<unknown> {
+async function explainError(error: unknown, seen: AssetRow): Promise<unknown> {
   if (!(error instanceof ServiceError) || error.code !== 'VERSION_MISMATCH') return error;
   try {
     const { data } = await api.call('getAsset', { params: { asset_id: seen.id } });
     putAssets(new Map([[data.id, data]]));
-    const others =
-      differencesOf(seen.attributes, data.attributes).join('; ') || 'it is newer than what was shown';
-    return new ServiceError(error.code, `somebody changed it meanwhile: ${others}. Look again and decide.`);
+    const others = differencesOf(seen.attributes, data.attributes).join('; ') || 'it has a newer version';
+    return new ServiceError(
+      error.code,
+      `another user changed it: ${others}. Review the asset and try again.`,
+    );
   } catch (failure) {
     return failure;
   }
 }
 
-/** As many changes are under way at a time. */
-const atOnce = 4;
-/** After one of these, the next would fail alike. */
-const hopeless: readonly string[] = [
+/** Concurrent requests of a bulk change. */
+const concurrency = 4;
+/** Errors after which further requests would fail, too. */
+const fatalCodes: readonly string[] = [
   'UNAVAILABLE',
   'OVERLOADED',
   'RATE_LIMITED',
@@ -64,10 +66,10 @@ const hopeless: readonly string[] = [
 ];
 
 /**
- * Changes many assets in the same way, each by a call of its own. `onProgress`: how many were dealt with. Ends early
- * where `signal` says so, and where the service cannot take more.
+ * Applies one change to many assets, with one request per asset. `onProgress` receives the number of assets changed.
+ * Stops early when `signal` aborts or the service cannot accept more requests.
  *
- * @returns the ids that were not changed and could have been
+ * @returns the ids of assets that the change applies to but that were not changed
  */
 export async function changeMany(
   rows: readonly AssetRow[],
@@ -91,10 +93,10 @@ export async function changeMany(
       } catch (error) {
         const isKnown = error instanceof ServiceError;
         reasons.add(isKnown ? error.message.replace(row.id, '').replace(/ {2,}/g, ' ') : String(error));
-        ended ||= !isKnown || hopeless.includes(error.code);
+        ended ||= !isKnown || fatalCodes.includes(error.code);
       }
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  await Promise.all(Array.from({ length: concurrency }, work));
   putAssets(changed);
   await assetsChanged();
   report(rows.length - able.length, changed.size, left.size, reasons, change);
@@ -108,12 +110,12 @@ function report(
   reasons: ReadonlySet<string>,
   change: AssetUpdateInput,
 ): void {
-  const skipped = unable === 0 ? '' : `; ${number(unable)} cannot become so from where they are`;
-  say(`${number(changed)} ${changed === 1 ? 'asset' : 'assets'}: ${told(change)}${skipped}.`);
+  const skipped = unable === 0 ? '' : `; ${number(unable)} skipped, as their state does not allow it`;
+  say(`${number(changed)} ${changed === 1 ? 'asset' : 'assets'}: ${describeChange(change)}${skipped}.`);
   if (reasons.size > 0)
     sayFailure(
-      `${number(left)} were not changed`,
+      `${number(left)} assets were not changed`,
       new ServiceError('CONFLICT', [...reasons].slice(0, 3).join('; ')),
     );
-  else if (left > 0) say(`Stopped: ${number(left)} were left as they are.`);
+  else if (left > 0) say(`Stopped; ${number(left)} assets not changed.`);
 }

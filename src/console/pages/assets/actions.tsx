@@ -15,7 +15,7 @@ import type { AssetRow } from './question.ts';
 import { SplitDialog } from './split-dialog.tsx';
 import { mayBecome } from './states.ts';
 
-/** What is done to one asset. */
+/** Actions on one asset. */
 export interface SingleActions {
   readonly edit: (asset: AssetRow) => void;
   readonly manage: (asset: AssetRow) => void;
@@ -42,15 +42,15 @@ export interface Actions {
   readonly create: () => void;
   readonly unmark: () => void;
   readonly dialog: ComponentChildren;
-  /** A change of many that is under way. */
+  /** A running bulk change. */
   readonly progress: Progress | undefined;
 }
 
-type Asking =
+type OpenDialog =
   | { readonly kind: 'create' | 'own' }
   | { readonly kind: 'edit' | 'merge' | 'split' | 'remove'; readonly asset: AssetRow };
 
-/** Acts on assets, by keys, buttons and dialogs: on those selected where there are any, else on the current one. */
+/** Actions by keys, buttons and dialogs: on the selected assets or, without a selection, on the current one. */
 export function useActions({
   rows,
   marked,
@@ -61,28 +61,28 @@ export function useActions({
   rows: readonly AssetRow[];
   marked: readonly AssetRow[];
   currentId: string | undefined;
-  /** What stays selected. */
+  /** Reduces the selection to these ids. */
   onUnmark: (left: ReadonlySet<string>) => void;
   onRefresh: () => void;
 }): Actions {
-  const [asking, setAsking] = useState<Asking>();
+  const [asking, setOpenDialog] = useState<OpenDialog>();
   const [progress, setProgress] = useState<Progress>();
   const current = rows.find(({ id }) => id === currentId);
-  const close = () => setAsking(undefined);
+  const close = () => setOpenDialog(undefined);
   const ask = (kind: 'edit' | 'merge' | 'split' | 'remove') => (asset: AssetRow) =>
-    setAsking({ kind, asset });
+    setOpenDialog({ kind, asset });
 
   const many = async (change: AssetUpdateInput) => {
     if (progress !== undefined) return;
     const abort = new AbortController();
-    const told = (done: number) => setProgress({ done, of: marked.length, stop: () => abort.abort() });
-    told(0);
-    const left = await changeMany(marked, change, { onProgress: told, signal: abort.signal });
+    const report = (done: number) => setProgress({ done, of: marked.length, stop: () => abort.abort() });
+    report(0);
+    const left = await changeMany(marked, change, { onProgress: report, signal: abort.signal });
     setProgress(undefined);
     onUnmark(left);
   };
   const become = (state: 'managed' | 'retired') => (asset: AssetRow) => {
-    if (asset.attributes.state === state) say(`${quoted(asset.attributes.name)} is ${state} already.`);
+    if (asset.attributes.state === state) say(`${quoted(asset.attributes.name)} is already ${state}.`);
     else if (mayBecome(asset.attributes.state, state)) void changeAsset(asset, { state });
   };
   const single: SingleActions = {
@@ -93,13 +93,13 @@ export function useActions({
     split: ask('split'),
     remove: ask('remove'),
   };
-  const create = () => setAsking({ kind: 'create' });
+  const create = () => setOpenDialog({ kind: 'create' });
   const unmark = () => onUnmark(new Set());
   useKeys('Assets', {
     ...(may('updateAsset') && {
-      e: { title: 'Edit the asset', run: () => current !== undefined && single.edit(current) },
+      e: { title: 'Edit asset', run: () => current !== undefined && single.edit(current) },
       m: {
-        title: 'Managed: it belongs here',
+        title: 'Mark as managed',
         run: () => {
           if (marked.length > 0) void many({ state: 'managed' });
           else if (current !== undefined) single.manage(current);
@@ -107,8 +107,8 @@ export function useActions({
       },
     }),
     ...(may('createAsset') && { n: { title: 'New asset', run: create } }),
-    '.': { title: 'Show what is new', run: onRefresh },
-    ...(marked.length > 0 && { escape: { title: 'Select none', run: unmark } }),
+    '.': { title: 'Load new', run: onRefresh },
+    ...(marked.length > 0 && { escape: { title: 'Clear selection', run: unmark } }),
   });
   const gone = () => {
     close();
@@ -142,7 +142,7 @@ export function useActions({
     many: {
       manage: () => void many({ state: 'managed' }),
       retire: () => void many({ state: 'retired' }),
-      own: () => setAsking({ kind: 'own' }),
+      own: () => setOpenDialog({ kind: 'own' }),
       set: (change) => void many(change),
     },
     create,

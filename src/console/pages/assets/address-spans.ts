@@ -2,7 +2,7 @@ import type { ListItem } from '../../../client/client.ts';
 
 export type HistoryEntry = ListItem<'listAssetHistory'>['attributes'];
 
-/** That an asset had an address. ISO 8601; `from` is absent where that is older than what is known, `to` while it has it. */
+/** A period in which an asset had an address (ISO 8601). `from` is absent if unknown, `to` while the asset has it. */
 export interface AddressSpan {
   readonly address: string;
   readonly from?: string;
@@ -10,10 +10,10 @@ export interface AddressSpan {
 }
 
 /**
- * When an asset had which address, IP and link-layer alike: the latest first, those that it has now before others.
+ * Returns the periods in which an asset had its IP and MAC addresses: current ones first, then latest first.
  *
  * @param history - of one asset, in any order
- * @param current - the addresses that it has now
+ * @param current - the current addresses
  */
 export function addressSpans(history: readonly HistoryEntry[], current: readonly string[]): AddressSpan[] {
   const spans: { address: string; from?: string; to?: string }[] = [];
@@ -34,7 +34,7 @@ export function addressSpans(history: readonly HistoryEntry[], current: readonly
   for (const address of current) if (open(address) === undefined) spans.push({ address });
   const isCurrent = ({ address, to }: AddressSpan) => to === undefined && current.includes(address);
   const latest = ({ from, to }: AddressSpan) => Date.parse(to ?? from ?? '1970-01-01T00:00:00Z');
-  // What has neither left nor is there any more went with a split: when, its history says.
+  // An address that neither left nor is current went with a split, whose time is in the history.
   return spans
     .filter((span) => span.to !== undefined || isCurrent(span))
     .sort((a, b) => Number(isCurrent(b)) - Number(isCurrent(a)) || latest(b) - latest(a));

@@ -16,7 +16,7 @@ import './alerts-section.css';
 const shownAlerts = 6;
 const maxBars = 48;
 
-/** Alerts about the asset: open ones, the most severe first, and all of them over time, closed ones too. */
+/** Alerts on the asset: open ones, most severe first, and a histogram of all, including closed ones. */
 export function AssetAlerts({ asset: { id, attributes } }: { asset: AssetRow }) {
   const window = shownWindow();
   const open = useAnswer(
@@ -33,7 +33,7 @@ export function AssetAlerts({ asset: { id, attributes } }: { asset: AssetRow }) 
     <Section title={`Alerts · ${number(attributes.open_alerts)} open`}>
       {shown !== undefined && bars !== undefined && shown.total > 0 ? (
         <Chart
-          label={`${number(shown.total)} ${shown.total === 1 ? 'alert on it was' : 'alerts on it were'} last seen in this time, by severity, in steps of ${duration(shown.bucket_ms)}`}
+          label={`${number(shown.total)} ${shown.total === 1 ? 'alert' : 'alerts'} last seen in this range, by severity, in steps of ${duration(shown.bucket_ms)}`}
           times={bars.times}
           series={bars.series}
           kind="bars"
@@ -43,17 +43,17 @@ export function AssetAlerts({ asset: { id, attributes } }: { asset: AssetRow }) 
       ) : (
         <p class="quiet">
           {histogram.error !== null
-            ? `When they were seen cannot be shown: ${histogram.error.message}`
+            ? `Histogram unavailable: ${histogram.error.message}`
             : shown === undefined
               ? '…'
-              : 'None was last seen in this time.'}
+              : 'No alerts in this range.'}
         </p>
       )}
       <Answered of={open} rows={3}>
         {({ data, pagination }) => (
           <>
             {data.length === 0 ? (
-              <p class="quiet">None is open now.</p>
+              <p class="quiet">No open alerts.</p>
             ) : (
               <ul class="asset-alerts">
                 {data.map(({ id: alert, attributes: one }) => (
@@ -76,10 +76,12 @@ export function AssetAlerts({ asset: { id, attributes } }: { asset: AssetRow }) 
             <p class="row">
               {pagination.total > data.length && (
                 <a href={href('alerts', { range: 'all', asset_id: id })}>
-                  All {number(pagination.total)} open
+                  Show all {number(pagination.total)} open
                 </a>
               )}
-              <a href={href('alerts', { range: 'all', view: 'all', asset_id: id })}>All of it, closed too</a>
+              <a href={href('alerts', { range: 'all', view: 'all', asset_id: id })}>
+                Show all, including closed
+              </a>
             </p>
           </>
         )}

@@ -6,31 +6,36 @@ import type { AssetRow } from './question.ts';
 interface Page {
   readonly data: readonly AssetRow[];
 }
-type Kept = { readonly pages: readonly Page[] } | Page | { readonly data: AssetRow } | undefined;
+type CachedResponse = { readonly pages: readonly Page[] } | Page | { readonly data: AssetRow } | undefined;
 
-/** Puts assets as they are now in place of what they were: lists keep their order, and what is read stays where it is. */
+/** Updates assets in cached responses in place: lists keep their order and scroll position. */
 export function putAssets(assets: ReadonlyMap<string, AssetRow>): void {
-  const renewed = (page: Page): Page => ({
+  const updated = (page: Page): Page => ({
     ...page,
     data: page.data.map((row) => newer(row, assets.get(row.id) ?? row)),
   });
-  answers.setQueriesData<Kept>({ predicate: ({ queryKey: [name] }) => name === 'listAssets' }, (kept) => {
-    if (kept === undefined) return kept;
-    if ('pages' in kept) return { ...kept, pages: kept.pages.map(renewed) };
-    return Array.isArray(kept.data) ? renewed(kept as Page) : kept;
-  });
+  answers.setQueriesData<CachedResponse>(
+    { predicate: ({ queryKey: [name] }) => name === 'listAssets' },
+    (cached) => {
+      if (cached === undefined) return cached;
+      if ('pages' in cached) return { ...cached, pages: cached.pages.map(updated) };
+      return Array.isArray(cached.data) ? updated(cached as Page) : cached;
+    },
+  );
   for (const [id, asset] of assets)
-    answers.setQueriesData<Kept>(
+    answers.setQueriesData<CachedResponse>(
       {
         predicate: ({ queryKey: [name, input] }) =>
           name === 'getAsset' && (input as { params?: { asset_id?: string } }).params?.asset_id === id,
       },
-      (kept) =>
-        kept !== undefined && 'data' in kept ? { ...kept, data: newer(kept.data as AssetRow, asset) } : kept,
+      (cached) =>
+        cached !== undefined && 'data' in cached
+          ? { ...cached, data: newer(cached.data as AssetRow, asset) }
+          : cached,
     );
 }
 
-/** Asks again for what tells of assets, but for the list itself, which stays as it is read. */
+/** Refetches everything derived from assets, except the list, which stays as the user is reading it. */
 export async function assetsChanged(): Promise<void> {
   const about: readonly CallId[] = ['listAssets', 'listAssetHistory', 'getRiskScore', 'getAssetRiskHistory'];
   await answers.invalidateQueries({
@@ -39,7 +44,7 @@ export async function assetsChanged(): Promise<void> {
   });
 }
 
-/** Asks for all of it again: assets came or went. */
+/** Refetches everything, including the list, after assets were created or removed. */
 export async function assetsMoved(): Promise<void> {
   const about: readonly CallId[] = [
     'listAssets',

@@ -8,7 +8,7 @@ import './columns.css';
 
 const shapes: Readonly<Record<Asset['state'], string>> = { staged: '◌', managed: '●', retired: '–' };
 
-/** Whether somebody looked at it: a shape and a word. */
+/** The state as a symbol and a word. */
 export function State({ state }: { state: Asset['state'] }) {
   return (
     <span class={`asset-state asset-state-${state}`}>
@@ -18,7 +18,7 @@ export function State({ state }: { state: Asset['state'] }) {
   );
 }
 
-/** How much it matters: bars as high as it does, and the word. */
+/** The criticality as bars and a word. */
 export function Criticality({ level }: { level: Asset['criticality'] }) {
   const height = { low: 1, medium: 2, high: 3, critical: 4 }[level];
   return (
@@ -40,7 +40,7 @@ export function Criticality({ level }: { level: Asset['criticality'] }) {
   );
 }
 
-/** Columns of the inventory; those for which there is no room are left out. */
+/** Columns of the inventory; `from` is the width in pixels from which a column is shown. */
 export const columns: readonly Column<AssetRow>[] = [
   {
     id: 'name',
@@ -143,7 +143,7 @@ function Count({ of }: { of: number }) {
 
 function Addresses({ ips }: { ips: readonly string[] }) {
   const [first, ...more] = ips;
-  if (first === undefined) return <span class="quiet">none now</span>;
+  if (first === undefined) return <span class="quiet">none</span>;
   return (
     <span class="asset-addresses">
       <Address ip={first} list="listAssets" />
@@ -159,11 +159,11 @@ function Addresses({ ips }: { ips: readonly string[] }) {
 export const rowClass = ({ attributes: { state } }: AssetRow): string =>
   state === 'retired' ? 'asset-retired' : '';
 
-/** How the list may be sorted, for where the titles of columns have no room. */
+/** Sort orders of the list, for widths at which column headers are hidden. */
 export const sorts: readonly { readonly by: string; readonly title: string }[] = [
-  { by: '-last_seen', title: 'Last seen first' },
+  { by: '-last_seen', title: 'Last seen' },
   { by: '-first_seen', title: 'Newest first' },
-  { by: 'last_seen', title: 'Silent longest first' },
+  { by: 'last_seen', title: 'Not seen longest' },
   { by: '-risk_score', title: 'Highest risk first' },
   { by: '-open_alerts', title: 'Most alerts first' },
   { by: '-criticality', title: 'Most critical first' },
@@ -172,6 +172,6 @@ export const sorts: readonly { readonly by: string; readonly title: string }[] =
   { by: 'ip', title: 'By address' },
   { by: 'kind', title: 'By kind' },
   { by: 'owner', title: 'By owner' },
-  { by: 'vendor', title: 'By maker' },
+  { by: 'vendor', title: 'By vendor' },
   { by: 'os', title: 'By operating system' },
 ];

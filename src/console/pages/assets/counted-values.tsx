@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { number } from '../../ui/format.ts';
 import './counted-values.css';
 
-/** Values by how often they came, two columns of them where there is room. */
+/** Values with their counts, in two columns if they fit. */
 export function CountedValues({
   values,
   shown,

@@ -10,7 +10,7 @@ import { assetsMoved } from './cache.ts';
 import type { AssetRow } from './question.ts';
 import { Refused } from './refused.tsx';
 
-/** Asks before an asset is deleted, and says what goes with it. */
+/** Confirms the deletion of an asset and says what else is deleted. */
 export function DeleteDialog({
   asset,
   onDone,
@@ -28,7 +28,7 @@ export function DeleteDialog({
     setError(undefined);
     try {
       await api.call('deleteAsset', asSeen(asset));
-      say(`${quoted(name)} was deleted.`);
+      say(`${quoted(name)} deleted.`);
       onDone();
       await assetsMoved();
     } catch (failure) {
@@ -39,23 +39,23 @@ export function DeleteDialog({
   return (
     <Dialog title={`Delete ${quoted(name)}?`} onClose={onClose}>
       <p>
-        The asset, its history and what is known of its {number(service_count)}{' '}
-        {service_count === 1 ? 'service' : 'services'} are gone for good. Events and alerts stay. If the
-        network shows its addresses again, they become a new asset, staged as all new ones are.
+        This permanently deletes the asset, its history and its {number(service_count)}{' '}
+        {service_count === 1 ? 'service' : 'services'}. Events and alerts stay. If its addresses are seen
+        again, they become a new staged asset.
       </p>
       {state !== 'retired' && (
         <p class="quiet">
-          One that is out of use can be retired instead: it keeps its history, and says so when it is seen
+          If the asset is only out of use, retire it instead: its history stays, and shows if it is seen
           again.
         </p>
       )}
-      <p class="quiet">Who deleted it is written into the audit trail.</p>
+      <p class="quiet">The deletion is recorded in the audit trail.</p>
       <Refused error={error} what="Not deleted" />
       <div class="row">
         <Button kind="danger" busy={busy} onClick={() => void remove()}>
-          Delete it
+          Delete
         </Button>
-        <Button onClick={onClose}>Keep it</Button>
+        <Button onClick={onClose}>Cancel</Button>
       </div>
     </Dialog>
   );

@@ -18,7 +18,7 @@ import { putAssets } from './cache.ts';
 import { Criticality, State } from './columns.tsx';
 import { History } from './history-section.tsx';
 import { Identity } from './identity-section.tsx';
-import { NamesAsked } from './names-section.tsx';
+import { QueriedDomains } from './names-section.tsx';
 import { Peers } from './peers-section.tsx';
 import type { AssetRow } from './question.ts';
 import { AssetRisk } from './risk-section.tsx';
@@ -29,7 +29,7 @@ import './detail.css';
 
 const refreshMs = 30_000;
 
-/** The asset that the address names: at once as the list has it, and as it is now when that is there. */
+/** The asset in the URL: first as in the list, then the current version once it is loaded. */
 export function OpenedAsset({
   id,
   listed,
@@ -43,7 +43,7 @@ export function OpenedAsset({
   const asset = answer.data?.data ?? listed;
   const isNewer =
     listed !== undefined && asset !== undefined && asset.attributes.version > listed.attributes.version;
-  // What is done by keys to the row of the list is done to what is read here.
+  // Keys act on the row in the list, which therefore needs the version shown here.
   useEffect(() => {
     if (isNewer) putAssets(new Map([[asset.id, asset]]));
   }, [isNewer, asset]);
@@ -51,7 +51,7 @@ export function OpenedAsset({
     return <MissingAsset id={id} error={answer.error} onRetry={() => void answer.refetch()} />;
   if (asset === undefined)
     return (
-      <Detail title="An asset" onClose={close}>
+      <Detail title="Asset" onClose={close}>
         <Loading rows={8} />
       </Detail>
     );
@@ -64,15 +64,15 @@ function MissingAsset({ id, error, onRetry }: { id: string; error: ServiceError;
   const into = error.details?.merged_into;
   const isUnknown = error.code === 'NOT_FOUND' || error.code === 'INVALID_REQUEST';
   return (
-    <Detail title={isUnknown ? 'No such asset' : 'An asset'} onClose={close}>
+    <Detail title={isUnknown ? 'Asset not found' : 'Asset'} onClose={close}>
       {typeof into === 'string' ? (
-        <Empty title="It was merged into another asset.">
-          <a href={href('assets', { id: into })}>That asset</a>
+        <Empty title="This asset was merged into another one.">
+          <a href={href('assets', { id: into })}>Show that asset</a>
         </Empty>
       ) : isUnknown ? (
-        <Empty title="The address names an asset that is not here.">
+        <Empty title="There is no asset with this ID.">
           <p>
-            It was deleted, or it is of another service: <bdi class="mono">{id}</bdi>
+            It may have been deleted, or the link belongs to another server: <bdi class="mono">{id}</bdi>
           </p>
         </Empty>
       ) : (
@@ -82,7 +82,7 @@ function MissingAsset({ id, error, onRetry }: { id: string; error: ServiceError;
   );
 }
 
-/** All that is known of one asset: who it is, whether it is well, and what it does. */
+/** One asset: its identity, risk and activity. */
 function AssetDetail({
   asset,
   isListed,
@@ -107,7 +107,7 @@ function AssetDetail({
         ) : (
           <Risk level={attributes.risk_level} score={attributes.risk_score} />
         )}
-        <span title="How much it matters">
+        <span title="Importance of the asset, used for its risk score">
           <Criticality level={attributes.criticality} /> <span class="quiet">criticality</span>
         </span>
         <span class="quiet">
@@ -115,24 +115,24 @@ function AssetDetail({
             'never seen'
           ) : (
             <>
-              seen <Time at={attributes.last_seen} />
+              last seen <Time at={attributes.last_seen} />
             </>
           )}
         </span>
       </p>
       {attributes.state === 'staged' && (
         <p class="quiet asset-said">
-          {attributes.source === 'scan' ? 'A scan found it' : 'The network showed it'}; nobody has said yet
-          whether it belongs here{may('updateAsset') && ' (m)'}.
+          Discovered {attributes.source === 'scan' ? 'by a scan' : 'in network events'}, not reviewed yet.
+          {may('updateAsset') && ' Press m if it belongs here.'}
         </p>
       )}
       <Identity asset={asset} />
       <AssetRisk asset={asset} />
-      <WindowChoice says="What it did in the last" />
+      <WindowChoice label="Activity in the last" />
       <AssetAlerts asset={asset} />
       <Traffic asset={asset} />
       <Peers asset={asset} />
-      <NamesAsked asset={asset} />
+      <QueriedDomains asset={asset} />
       <AssetServices asset={asset} />
       <History asset={asset} />
       <Raw of={asset} />
@@ -140,12 +140,12 @@ function AssetDetail({
   );
 }
 
-/** Of an asset that is not in the list beside it, whose keys the list has not. */
+/** Keys for an open asset that is not in the list. */
 function OwnKeys({ asset, actions }: { asset: AssetRow; actions: SingleActions }) {
   useKeys('Asset', {
     ...(may('updateAsset') && {
-      e: { title: 'Edit the asset', run: () => actions.edit(asset) },
-      m: { title: 'Managed: it belongs here', run: () => actions.manage(asset) },
+      e: { title: 'Edit asset', run: () => actions.edit(asset) },
+      m: { title: 'Mark as managed', run: () => actions.manage(asset) },
     }),
   });
   return null;
@@ -156,9 +156,9 @@ function AssetActions({ asset, actions }: { asset: AssetRow; actions: SingleActi
   const { state } = attributes;
   const changes = [
     ...(may('updateAsset') && state !== 'retired'
-      ? [{ title: 'Retire: out of use', run: () => actions.retire(asset) }]
+      ? [{ title: 'Retire', run: () => actions.retire(asset) }]
       : []),
-    ...(may('mergeAsset') ? [{ title: 'Merge into another …', run: () => actions.merge(asset) }] : []),
+    ...(may('mergeAsset') ? [{ title: 'Merge into another asset …', run: () => actions.merge(asset) }] : []),
     ...(may('splitAsset') ? [{ title: 'Split …', run: () => actions.split(asset) }] : []),
     ...(may('deleteAsset') ? [{ title: 'Delete …', run: () => actions.remove(asset) }] : []),
   ];
@@ -168,7 +168,7 @@ function AssetActions({ asset, actions }: { asset: AssetRow; actions: SingleActi
         <>
           {state !== 'managed' && (
             <Button kind="primary" hint="m" onClick={() => actions.manage(asset)}>
-              {state === 'staged' ? 'Manage' : 'Manage again'}
+              {state === 'staged' ? 'Manage' : 'Reactivate'}
             </Button>
           )}
           <Button hint="e" onClick={() => actions.edit(asset)}>
@@ -178,19 +178,19 @@ function AssetActions({ asset, actions }: { asset: AssetRow; actions: SingleActi
       )}
       <Menu
         class="button"
-        label={`More about ${title(attributes.name)}`}
+        label={`More actions for ${title(attributes.name)}`}
         items={() => [
           {
-            title: `Its alerts (${number(attributes.open_alerts)} open)`,
+            title: `Alerts (${number(attributes.open_alerts)} open)`,
             href: href('alerts', { range: 'all', view: 'all', asset_id: id }),
           },
-          { title: 'Its network events', href: href('events', { asset_id: id }) },
-          { title: 'Its DNS events', href: href('events', { table: 'dns', asset_id: id }) },
-          { title: 'Its place in the topology', href: href('topology', { focus: id }) },
+          { title: 'Network events', href: href('events', { asset_id: id }) },
+          { title: 'DNS events', href: href('events', { table: 'dns', asset_id: id }) },
+          { title: 'Show in topology', href: href('topology', { focus: id }) },
           ...(may('startScan') && attributes.ip_addresses.length > 0
             ? [
                 {
-                  title: 'Scan it',
+                  title: 'Scan',
                   href: href('discovery', { new: 1, targets: attributes.ip_addresses.join(',') }),
                 },
               ]

@@ -14,7 +14,7 @@ import type { AssetRow } from './question.ts';
 import { differencesOf } from './states.ts';
 import './edit-dialog.css';
 
-/** What people know of an asset: of one that is there, or of a new one. */
+/** Edits an asset or creates one. */
 export function EditDialog({
   asset,
   onDone,
@@ -24,14 +24,14 @@ export function EditDialog({
   onDone: (id: string) => void;
   onClose: () => void;
 }) {
-  /** What was there when the form was filled; newer than `asset` where somebody else saved meanwhile. */
+  /** The version that the form is based on; newer than `asset` after another user's change was merged in. */
   const basis = useRef(asset);
-  const began = useRef(asset === undefined ? emptyForm : formOf(asset.attributes));
-  const [form, setForm] = useState<AssetForm>(began.current);
+  const initial = useRef(asset === undefined ? emptyForm : formOf(asset.attributes));
+  const [form, setForm] = useState<AssetForm>(initial.current);
   const [fault, setFault] = useState<FormFault>();
-  const [meanwhile, setMeanwhile] = useState<readonly string[]>();
+  const [otherChanges, setOtherChanges] = useState<readonly string[]>();
   const [busy, setBusy] = useState(false);
-  const change = changesOf(began.current, form);
+  const change = changesOf(initial.current, form);
   const isChanged = Object.keys(change).length > 0;
 
   const save = async () => {
@@ -44,7 +44,7 @@ export function EditDialog({
           ? (await api.call('createAsset', { body: change })).data
           : await saveAsset(basis.current, change);
       if (basis.current === undefined) await assetsMoved();
-      say(`${quoted(saved.attributes.name)} was ${basis.current === undefined ? 'entered' : 'changed'}.`);
+      say(`${quoted(saved.attributes.name)} ${basis.current === undefined ? 'created' : 'saved'}.`);
       onDone(saved.id);
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'VERSION_MISMATCH') await reload();
@@ -52,7 +52,7 @@ export function EditDialog({
       setBusy(false);
     }
   };
-  /** What somebody else saved is put under what was typed. */
+  /** Rebases the user's edits on the version that another user saved. */
   const reload = async () => {
     const before = basis.current;
     if (before === undefined) return;
@@ -60,10 +60,10 @@ export function EditDialog({
       const { data } = await api.call('getAsset', { params: { asset_id: before.id } });
       putAssets(new Map([[data.id, data]]));
       const saved = formOf(data.attributes);
-      setForm(rebased(began.current, form, saved));
-      setMeanwhile(differencesOf(before.attributes, data.attributes));
+      setForm(rebased(initial.current, form, saved));
+      setOtherChanges(differencesOf(before.attributes, data.attributes));
       basis.current = data;
-      began.current = saved;
+      initial.current = saved;
     } catch (error) {
       setFault(faultOf(error, {}));
     }
@@ -77,8 +77,8 @@ export function EditDialog({
     >
       {asset === undefined && (
         <p class="quiet">
-          For what the network does not show, or not yet. It needs a name, an address or a host name; what the
-          network shows of its addresses later is added to it.
+          For assets that sensors have not seen. Enter a name, an address or a hostname. Data that sensors
+          report about its addresses later is added to the asset.
         </p>
       )}
       <form
@@ -88,11 +88,10 @@ export function EditDialog({
           void save();
         }}
       >
-        {meanwhile !== undefined && (
+        {otherChanges !== undefined && (
           <p class="asset-meanwhile" role="alert">
-            Somebody changed it meanwhile:{' '}
-            <bdi>{meanwhile.join('; ') || 'it is newer than what was shown'}</bdi>. What you typed is kept and
-            nothing of it is saved yet; save again to put it over that.
+            Another user changed this asset: <bdi>{otherChanges.join('; ') || 'it has a newer version'}</bdi>.
+            Your edits are kept but not saved; save again to apply them.
           </p>
         )}
         <AssetFields
@@ -111,7 +110,7 @@ export function EditDialog({
               <>
                 {' '}
                 <a href={href('assets', { id: fault.holder })} onClick={onClose}>
-                  The asset that has it
+                  Show the other asset
                 </a>
               </>
             )}
@@ -119,10 +118,10 @@ export function EditDialog({
         )}
         <div class="row">
           <Button type="submit" kind="primary" busy={busy} disabled={!isChanged}>
-            {asset === undefined ? 'Enter it' : 'Save'}
+            {asset === undefined ? 'Create asset' : 'Save'}
           </Button>
           <Button onClick={onClose}>Cancel</Button>
-          {!isChanged && asset !== undefined && <span class="quiet">Nothing is changed yet.</span>}
+          {!isChanged && asset !== undefined && <span class="quiet">No changes.</span>}
         </div>
       </form>
     </Dialog>

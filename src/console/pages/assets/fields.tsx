@@ -15,7 +15,7 @@ import './fields.css';
 
 const kindTitle = (kind: string): string => (kind === 'iot' ? 'IoT' : title(kind));
 
-/** What is asked of an asset. `state` is the one that it is in; undefined for a new one. */
+/** Form fields of an asset. `state` is its current state; undefined for a new asset. */
 export function AssetFields({
   form,
   state,
@@ -77,25 +77,24 @@ export function AssetFields({
     <>
       <div class="asset-fields">
         {line('name', 'Name')}
-        {line('owner', 'Owner', 'Who answers for it.')}
+        {line('owner', 'Owner', 'Person or team responsible.')}
         {select('kind', 'Kind', assetKinds)}
-        {select(
-          'criticality',
-          'Criticality',
-          criticalities.toReversed(),
-          'How much it matters; weighs in its risk.',
-        )}
+        {select('criticality', 'Criticality', criticalities.toReversed(), 'Used for the risk score.')}
         {select(
           'state',
           'State',
           assetStates.filter((one) => (state === undefined ? one !== 'staged' : mayBecome(state, one))),
         )}
-        {line('os', 'Operating system', 'Empty: what the network shows.')}
-        {line('vendor', 'Maker', 'Empty: what the network shows.')}
-        {lines('tags', 'Tags', 'One a line.', false)}
-        {lines('ip_addresses', 'Addresses now', 'One a line. What you take away is free for another asset.')}
-        {lines('mac_addresses', 'Link-layer addresses', 'One a line.')}
-        {lines('hostnames', 'Host names', 'One a line; empty: what the network shows.')}
+        {line('os', 'Operating system', 'Leave empty to use what sensors report.')}
+        {line('vendor', 'Vendor', 'Leave empty to use what sensors report.')}
+        {lines('tags', 'Tags', 'One per line.', false)}
+        {lines(
+          'ip_addresses',
+          'IP addresses',
+          'One per line. Removed addresses can be assigned to other assets.',
+        )}
+        {lines('mac_addresses', 'MAC addresses', 'One per line.')}
+        {lines('hostnames', 'Hostnames', 'One per line. Leave empty to use what sensors report.')}
       </div>
       <Field label="Notes" error={errorOf('notes')}>
         {(attributes) => (

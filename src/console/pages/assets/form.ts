@@ -2,7 +2,7 @@ import type { AssetUpdateInput } from '../../../contract/resources/asset.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { Asset } from './question.ts';
 
-/** What is typed about an asset: a text each, lists with a line for each item. All pure. */
+/** The form fields of an asset, as texts; lists have one item per line. All functions here are pure. */
 export const listFields = ['ip_addresses', 'mac_addresses', 'hostnames', 'tags'] as const;
 export type ListField = (typeof listFields)[number];
 const textFields = ['name', 'kind', 'criticality', 'state', 'owner', 'os', 'vendor', 'notes'] as const;
@@ -31,14 +31,14 @@ export function formOf(asset: Asset): AssetForm {
   return Object.fromEntries([...texts, ...lists]) as AssetForm;
 }
 
-/** The items of a list: between them stand line ends or commas; of addresses spaces, too. */
+/** Splits a list at newlines and commas and, except for tags, at spaces. */
 export const itemsOf = (field: ListField, text: string): string[] =>
   text
     .split(field === 'tags' ? /[\n,]+/ : /[\s,]+/)
     .map((item) => item.trim())
     .filter((item, index, all) => item !== '' && all.indexOf(item) === index);
 
-/** What of the form is other than it was, as the service takes it. */
+/** Returns the changed fields in the request format of the API. */
 export function changesOf(before: AssetForm, form: AssetForm): AssetUpdateInput {
   const texts = textFields
     .filter((name) => form[name].trim() !== before[name].trim())
@@ -50,23 +50,23 @@ export function changesOf(before: AssetForm, form: AssetForm): AssetUpdateInput 
   return Object.fromEntries([...texts, ...lists]) as AssetUpdateInput;
 }
 
-/** What was typed on what the form began with, put on what has been saved by somebody else meanwhile. */
-export function rebased(began: AssetForm, typed: AssetForm, saved: AssetForm): AssetForm {
+/** Applies the user's edits of the initial form to a version that another user has saved since. */
+export function rebased(initial: AssetForm, typed: AssetForm, saved: AssetForm): AssetForm {
   const names = [...textFields, ...listFields];
   return Object.fromEntries(
-    names.map((name) => [name, typed[name] === began[name] ? saved[name] : typed[name]]),
+    names.map((name) => [name, typed[name] === initial[name] ? saved[name] : typed[name]]),
   ) as AssetForm;
 }
 
 export interface FormFault {
-  /** Undefined where it is about none of the fields. */
+  /** Undefined if the error concerns no single field. */
   readonly field: FormField | undefined;
   readonly text: string;
-  /** The asset that has what was asked for. */
+  /** The asset that already has the address. */
   readonly holder?: string;
 }
 
-/** What the service refused, at the field that it names: of a list with the item that is meant. */
+/** Assigns an error of the service to its form field; for lists, the text names the item. */
 export function faultOf(error: unknown, sent: AssetUpdateInput): FormFault {
   if (!(error instanceof ServiceError)) return { field: undefined, text: String(error) };
   const { field: path, reason, asset_id: holder } = error.details ?? {};

@@ -12,7 +12,7 @@ import type { AssetRow } from './question.ts';
 const shownFirst = 12;
 const shownMost = 500;
 
-/** What happened to it and who did it, the latest first. */
+/** The history of the asset with actors, latest first. */
 export function History({ asset: { id } }: { asset: AssetRow }) {
   const [every, setEvery] = useState(false);
   const answer = useAnswer('listAssetHistory', {
@@ -20,13 +20,13 @@ export function History({ asset: { id } }: { asset: AssetRow }) {
     query: { per_page: every ? shownMost : shownFirst },
   });
   return (
-    <Section title="What happened to it">
+    <Section title="History">
       <Answered of={answer} rows={3}>
         {({ data, pagination }) => (
           <Happenings
             entries={data}
             total={pagination.total}
-            happened={(entry) => <Happened entry={entry} />}
+            happened={(entry) => <Entry entry={entry} />}
             onAll={every ? undefined : () => setEvery(true)}
           />
         )}
@@ -35,7 +35,7 @@ export function History({ asset: { id } }: { asset: AssetRow }) {
   );
 }
 
-function Happened({ entry }: { entry: HistoryEntry }) {
+function Entry({ entry }: { entry: HistoryEntry }) {
   const { who, scan, what, value } = lineOf(entry);
   const other = entry.other_asset_id;
   return (
@@ -54,7 +54,7 @@ function Happened({ entry }: { entry: HistoryEntry }) {
           {' '}
           (
           {entry.action === 'split' ? (
-            <a href={href('assets', { id: other })}>the other asset</a>
+            <a href={href('assets', { id: other })}>other asset</a>
           ) : (
             <span class="mono" title={other}>
               {abbreviated(other)}
@@ -63,7 +63,7 @@ function Happened({ entry }: { entry: HistoryEntry }) {
           )
         </>
       )}
-      {entry.reason !== undefined && <bdi class="quiet">, as {entry.reason}</bdi>}
+      {entry.reason !== undefined && <bdi class="quiet">: {entry.reason}</bdi>}
     </span>
   );
 }

@@ -1,23 +1,23 @@
 import type { HistoryEntry } from './address-spans.ts';
 
-/** What happened, in words; values stand apart, as they may be anybody's text. */
+/** Descriptions of history actions, without values, as those may be untrusted text. */
 const sentences: Readonly<Record<HistoryEntry['action'], string>> = {
-  created: 'made it known',
-  address_bound: 'gave it the address',
-  address_left: 'took from it the address',
-  mac_bound: 'gave it the link-layer address',
-  mac_released: 'took from it the link-layer address',
-  hostname_added: 'called it',
-  state_changed: 'made it',
+  created: 'discovered the asset',
+  address_bound: 'added address',
+  address_left: 'removed address',
+  mac_bound: 'added MAC address',
+  mac_released: 'removed MAC address',
+  hostname_added: 'added hostname',
+  state_changed: 'changed the state to',
   edited: 'edited',
-  merged: 'merged another asset into it',
-  split: 'split it',
-  seen_again: 'showed it again, although it is retired',
+  merged: 'merged another asset into this one',
+  split: 'split the asset',
+  seen_again: 'saw the retired asset again',
 };
 
 export interface HistoryLine {
   readonly who: string;
-  /** The scan that did it. */
+  /** The id of the scan that found it. */
   readonly scan?: string;
   readonly what: string;
   readonly value?: string;
@@ -34,11 +34,7 @@ export function lineOf(entry: HistoryEntry): HistoryLine {
     identifiers?.join(', ');
   return {
     who:
-      by.kind === 'network'
-        ? 'The network'
-        : by.kind === 'scan'
-          ? 'A scan'
-          : (by.name ?? by.id ?? 'Somebody'),
+      by.kind === 'network' ? 'Network' : by.kind === 'scan' ? 'Scan' : (by.name ?? by.id ?? 'Unknown user'),
     ...(by.kind === 'scan' && by.id !== undefined && { scan: by.id }),
     what: sentences[action],
     ...(value !== undefined && value !== '' && { value }),

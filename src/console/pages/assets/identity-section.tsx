@@ -9,9 +9,9 @@ import type { AssetRow } from './question.ts';
 import './identity-section.css';
 
 const maxHistory = 500;
-const sources = { passive: 'seen in events', scan: 'found by a scan', manual: 'entered by hand' } as const;
+const sources = { passive: 'network events', scan: 'scan', manual: 'created manually' } as const;
 
-/** Who it is: its addresses, now and before, and what is known of it. */
+/** The identity of the asset: its properties and its current and past addresses. */
 export function Identity({ asset }: { asset: AssetRow }) {
   const { attributes } = asset;
   const value = (field: string, text: string | undefined) =>
@@ -22,11 +22,11 @@ export function Identity({ asset }: { asset: AssetRow }) {
       <Facts
         facts={[
           ['Kind', attributes.kind === 'iot' ? 'IoT' : title(attributes.kind)],
-          ['Owner', value('owner', attributes.owner) ?? <span class="quiet">nobody</span>],
-          ['System', value('os', attributes.os)],
-          ['Maker', value('vendor', attributes.vendor)],
+          ['Owner', value('owner', attributes.owner) ?? <span class="quiet">none</span>],
+          ['Operating system', value('os', attributes.os)],
+          ['Vendor', value('vendor', attributes.vendor)],
           [
-            'Host names',
+            'Hostnames',
             attributes.hostnames.length === 0 ? undefined : (
               <span class="asset-several">
                 {attributes.hostnames.map((name) => (
@@ -47,7 +47,7 @@ export function Identity({ asset }: { asset: AssetRow }) {
               </span>
             ),
           ],
-          ['Known', sources[attributes.source]],
+          ['Source', sources[attributes.source]],
           ['First seen', attributes.first_seen && <Time at={attributes.first_seen} />],
           ['Last seen', attributes.last_seen && <Time at={attributes.last_seen} />],
           ['Version', number(attributes.version)],
@@ -93,15 +93,15 @@ function Addresses({ asset: { id, attributes } }: { asset: AssetRow }) {
                 <Address ip={address} list="listAssets" />
               )}
             </td>
-            <td>{from === undefined ? <span class="quiet">always</span> : <Time at={from} />}</td>
+            <td>{from === undefined ? <span class="quiet">unknown</span> : <Time at={from} />}</td>
             <td>{to === undefined ? 'now' : <Time at={to} />}</td>
           </tr>
         ))}
       </SmallTable>
-      {answer.error !== null && (
-        <p class="quiet">Since when, and what it had before, cannot be shown: {answer.error.message}</p>
+      {answer.error !== null && <p class="quiet">Address history unavailable: {answer.error.message}</p>}
+      {(answer.data?.pagination.total ?? 0) > maxHistory && (
+        <p class="quiet">Older addresses are not shown.</p>
       )}
-      {(answer.data?.pagination.total ?? 0) > maxHistory && <p class="quiet">Older ones are not shown.</p>}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { defaultSort } from './question.ts';
 import { SeenPicker, Views } from './views.tsx';
 import './list-bar.css';
 
-/** Which of the two lists, of when, in which order, and what else can be done with it. */
+/** Selects the list, the time range and the sort order; `children` are further buttons. */
 export function ListBar({
   sorts,
   sort,

@@ -2,7 +2,7 @@ import type { Listed } from '../../state/answers.ts';
 import { number } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 
-/** How many there are, and as of when. */
+/** The number of matches and the time of the count. */
 export function ListCount({ list, of }: { list: Listed<unknown>; of: 'asset' | 'service' }) {
   const { total, result } = list;
   return (

@@ -12,7 +12,7 @@ import './list-line.css';
 
 const countedEveryMs = 30_000;
 
-/** Above the list: how many there are, as of when, and what is new; while rows are selected, what can be done to them. */
+/** The line above the list: the count and new assets or, while rows are selected, the bulk actions. */
 export function ListLine({
   list,
   filters,
@@ -44,7 +44,7 @@ export function ListLine({
       </span>
       {shownQuickView(place.value.params)?.name === 'staged' && may('updateAsset') && (total ?? 0) > 0 && (
         <span class="quiet asset-advice">
-          Nobody has looked at these yet: <kbd>x</kbd> selects, <kbd>m</kbd> says that they belong here.
+          Not reviewed yet: <kbd>x</kbd> selects, <kbd>m</kbd> marks as managed.
         </span>
       )}
     </div>
@@ -54,11 +54,11 @@ export function ListLine({
 function Marked({ marked, actions }: { marked: number; actions: Actions }) {
   const { progress, many } = actions;
   return (
-    <div class="asset-line asset-line-marked" role="toolbar" aria-label="What is done to those selected">
+    <div class="asset-line asset-line-marked" role="toolbar" aria-label="Bulk actions">
       <strong role="status">{number(marked)} selected</strong>
       {progress !== undefined ? (
         <>
-          <progress max={progress.of} value={progress.done} aria-label="Assets that were changed" />
+          <progress max={progress.of} value={progress.done} aria-label="Assets changed" />
           <span class="quiet" role="status">
             {number(progress.done)} of {number(progress.of)} changed …
           </span>
@@ -73,7 +73,7 @@ function Marked({ marked, actions }: { marked: number; actions: Actions }) {
             <Button onClick={many.retire}>Retire</Button>
             <Menu
               class="button"
-              label="Set the criticality of those selected"
+              label="Set criticality of selected assets"
               items={() =>
                 criticalities
                   .toReversed()
@@ -84,7 +84,7 @@ function Marked({ marked, actions }: { marked: number; actions: Actions }) {
             </Menu>
             <Menu
               class="button"
-              label="Set the kind of those selected"
+              label="Set kind of selected assets"
               items={() => assetKinds.map((kind) => ({ title: title(kind), run: () => many.set({ kind }) }))}
             >
               Kind ▾
@@ -94,7 +94,7 @@ function Marked({ marked, actions }: { marked: number; actions: Actions }) {
         )
       )}
       <Button kind="plain" hint="esc" onClick={actions.unmark}>
-        None
+        Clear selection
       </Button>
     </div>
   );

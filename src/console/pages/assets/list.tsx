@@ -9,24 +9,24 @@ import { columns, rowClass } from './columns.tsx';
 import { OpenedAsset } from './detail.tsx';
 import { ListLine } from './list-line.tsx';
 import { NoAssets } from './no-assets.tsx';
-import { type AssetRow, defaultSort, soughtAddress } from './question.ts';
+import { type AssetRow, defaultSort, onlyAddress } from './question.ts';
 import { QuickViews } from './quick-views.tsx';
 import { useStillList } from './still-list.ts';
 
-/** The inventory and the asset that is open beside it. The list stays as it was asked for: nothing moves under the cursor. */
+/** The inventory, with the open asset beside it. Rows do not move until the user refreshes the list. */
 export function AssetList() {
   const { params } = place.value;
-  const { chips, seen, sort, which, filters, list, refresh: askAgain } = useStillList('listAssets');
+  const { chips, seen, sort, which, filters, list, refresh: reload } = useStillList('listAssets');
   const [marking, setMarking] = useState<Marking>(noMarks);
   useEffect(() => setMarking(noMarks), [which]);
   const cursor = useSignal<string | undefined>(undefined);
   const openId = params.get('id') ?? undefined;
-  useOpenOnly(list, soughtAddress(params));
+  useOpenOnly(list, onlyAddress(params));
 
   const order = useMemo(() => list.rows.map(({ id }) => id), [list.rows]);
   const refresh = () => {
     setMarking(noMarks);
-    askAgain();
+    reload();
   };
   const actions = useActions({
     rows: list.rows,
@@ -65,7 +65,7 @@ export function AssetList() {
           open={openId}
           onOpen={({ id }, options) => setParams({ id }, options)}
           cursor={cursor}
-          // Where a row is as narrow as on a phone, what it says comes before what can be ticked.
+          // Checkboxes are hidden at phone widths to leave room for the text.
           {...(innerWidth > 480 && { marked: marking.ids })}
           onMark={({ id }, how) =>
             setMarking(how.through ? through(marking, id, order) : toggled(marking, id))
@@ -82,7 +82,7 @@ export function AssetList() {
   );
 }
 
-/** Who follows an address wants to see its asset: where there is exactly one, it is opened, once. */
+/** Opens the asset of an address filter if there is exactly one, once per address. */
 function useOpenOnly(
   list: {
     readonly rows: readonly AssetRow[];

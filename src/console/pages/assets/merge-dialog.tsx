@@ -18,7 +18,7 @@ import { Refused } from './refused.tsx';
 
 const maxOffered = 8;
 
-/** Two assets turn out to be one: which one stays is chosen here. */
+/** Merges an asset into another one that the user selects. */
 export function MergeDialog({
   asset,
   onDone,
@@ -28,12 +28,12 @@ export function MergeDialog({
   onDone: (into: string) => void;
   onClose: () => void;
 }) {
-  const [sought, setSought] = useState('');
+  const [search, setSearch] = useState('');
   const [into, setInto] = useState<AssetRow>();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const { name } = asset.attributes;
-  const text = sought.trim();
+  const text = search.trim();
   const found = useAnswer(
     'listAssets',
     { query: { ...(text !== '' && { q: asSearchText(text) }), per_page: maxOffered + 1 } },
@@ -46,7 +46,7 @@ export function MergeDialog({
     setError(undefined);
     try {
       const { data } = await api.call('mergeAsset', { ...asSeen(asset), body: { into: into.id } });
-      say(`${quoted(name)} is ${quoted(data.attributes.name)} now.`);
+      say(`${quoted(name)} merged into ${quoted(data.attributes.name)}.`);
       onDone(data.id);
       await assetsMoved();
     } catch (failure) {
@@ -57,10 +57,10 @@ export function MergeDialog({
   return (
     <Dialog wide title={`Merge ${quoted(name)} into another asset`} onClose={onClose}>
       <p>
-        For two that are one machine. Everything that “<bdi>{name}</bdi>” has — addresses, now and before,
-        services, history, alerts, notes and tags — becomes the other’s, whose own name, owner and criticality
-        stay. “<bdi>{name}</bdi>” is no more; links to it lead to the other. It cannot be taken back as a
-        whole: addresses can be split off again.
+        Use this if both assets are the same machine. The addresses, services, history, alerts, notes and tags
+        of “<bdi>{name}</bdi>” move to the other asset, which keeps its name, owner and criticality. “
+        <bdi>{name}</bdi>” is removed, and links to it lead to the other asset. A merge cannot be undone, but
+        addresses can be split off again.
       </p>
       <form
         class="stack"
@@ -69,20 +69,20 @@ export function MergeDialog({
           void merge();
         }}
       >
-        <Field label="Find the one that stays" hint="By name, host name or address.">
+        <Field label="Merge into" hint="Search by name, hostname or address.">
           {(attributes) => (
             <input
               {...attributes}
               type="search"
               autofocus
-              value={sought}
+              value={search}
               maxLength={256}
               autocomplete="off"
-              onInput={(event) => setSought(event.currentTarget.value)}
+              onInput={(event) => setSearch(event.currentTarget.value)}
             />
           )}
         </Field>
-        <Options legend={<span class="unseen">Which asset stays</span>}>
+        <Options legend={<span class="unseen">Target asset</span>}>
           {found.data === undefined ? (
             <Loading rows={3} />
           ) : offered.length === 0 ? (
@@ -102,7 +102,7 @@ export function MergeDialog({
         </Options>
         {(found.data?.pagination.total ?? 0) > maxOffered + 1 && (
           <p class="quiet">
-            {number(maxOffered)} of {number(found.data?.pagination.total ?? 0)}: type more to find others.
+            Showing {number(maxOffered)} of {number(found.data?.pagination.total ?? 0)}. Refine the search to
           </p>
         )}
         <Refused error={error} what="Not merged" />

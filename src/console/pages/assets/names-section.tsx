@@ -10,8 +10,8 @@ import { shownWindow, windowStart } from './window.tsx';
 
 const shownNames = 8;
 
-/** The domains that it asks for most. */
-export function NamesAsked({ asset: { id } }: { asset: AssetRow }) {
+/** The domains that the asset looks up most. */
+export function QueriedDomains({ asset: { id } }: { asset: AssetRow }) {
   const window = shownWindow();
   const answer = useAnswer('getDnsEventValues', {
     query: {
@@ -22,11 +22,11 @@ export function NamesAsked({ asset: { id } }: { asset: AssetRow }) {
     } as never,
   });
   return (
-    <Section title="Domains it asks for">
+    <Section title="Queried domains">
       <Answered of={answer} rows={3}>
         {({ data: { attributes } }) =>
           attributes.values.length === 0 ? (
-            <p class="quiet">It asked for none in this time.</p>
+            <p class="quiet">No DNS queries in this range.</p>
           ) : (
             <>
               <CountedValues
@@ -41,7 +41,7 @@ export function NamesAsked({ asset: { id } }: { asset: AssetRow }) {
                     src_asset_id: id,
                   })}
                 >
-                  All that it asked
+                  Show all queries
                 </a>
                 <span class="quiet">{number(attributes.distinct)} domains</span>
               </p>

@@ -6,40 +6,39 @@ import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 import { WithoutFilters } from '../../ui/without-filters.tsx';
-import { seenParams, shownSeen, soughtAddress } from './question.ts';
+import { onlyAddress, seenParams, shownSeen } from './question.ts';
 
-/** Why there is nothing, and what was looked at. */
+/** Explains why the list is empty. */
 export function NoAssets({ onCreate }: { onCreate: () => void }) {
   const { params } = place.value;
   const everything = useAnswer('listAssets', { query: { per_page: 1 } });
   const known = everything.data?.pagination.total;
-  const ip = soughtAddress(params);
+  const ip = onlyAddress(params);
   const isFiltered =
     shownChips('listAssets').length > 0 || params.has('q') || shownSeen(params).kind !== 'any';
   if (known === 0)
     return (
-      <Empty title="No asset is known yet.">
+      <Empty title="No assets yet.">
         <p>
-          Hosts of the home networks become assets when sensors send events of them, or when a scan finds
-          them.
+          Hosts in the home networks become assets when sensors report events about them or a scan finds them.
         </p>
         <p class="row">
           {may('startScan') && <a href={href('discovery', { new: 1 })}>Scan a network</a>}
-          {may('createAsset') && <Button onClick={onCreate}>Enter one by hand</Button>}
+          {may('createAsset') && <Button onClick={onCreate}>New asset</Button>}
         </p>
       </Empty>
     );
   return (
-    <Empty title={ip === undefined ? 'No asset matches.' : 'No asset has this address now.'}>
+    <Empty title={ip === undefined ? 'No matching assets.' : 'No asset has this address.'}>
       <p>
-        {known !== undefined && `${number(known)} assets were looked at. `}
-        {ip !== undefined && 'Only hosts of the home networks become assets; one outside has none.'}
+        {known !== undefined && `${number(known)} assets in total. `}
+        {ip !== undefined && 'Only hosts in the home networks become assets.'}
       </p>
       <p class="row">
         {ip !== undefined && (
           <>
-            <a href={href('events', { range: 'all', ip })}>Its events</a>
-            <a href={href('alerts', { range: 'all', view: 'all', ip })}>Its alerts</a>
+            <a href={href('events', { range: 'all', ip })}>Show events</a>
+            <a href={href('alerts', { range: 'all', view: 'all', ip })}>Show alerts</a>
           </>
         )}
         {isFiltered && <WithoutFilters list="listAssets" also={seenParams({ kind: 'any' })} />}

@@ -5,7 +5,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { number } from '../../ui/format.ts';
 
-/** Who answers for those that are selected. */
+/** Sets the owner of the selected assets. */
 export function OwnerDialog({
   count,
   onOwner,
@@ -25,7 +25,7 @@ export function OwnerDialog({
           onOwner(owner.trim());
         }}
       >
-        <Field label="Owner" hint="Who answers for them; empty for nobody.">
+        <Field label="Owner" hint="Person or team responsible. Leave empty to remove the owner.">
           {(attributes) => (
             <input
               {...attributes}
@@ -39,7 +39,7 @@ export function OwnerDialog({
         </Field>
         <div class="row">
           <Button type="submit" kind="primary">
-            {owner.trim() === '' ? 'Nobody owns them' : 'Set the owner'}
+            {owner.trim() === '' ? 'Remove owner' : 'Set owner'}
           </Button>
           <Button onClick={onClose}>Cancel</Button>
         </div>

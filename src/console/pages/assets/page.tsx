@@ -6,7 +6,7 @@ import { AssetList } from './list.tsx';
 import { ServiceList } from './service-list.tsx';
 import { assetViews } from './views.tsx';
 
-/** Hosts of the home networks and what they offer: who they are, what they do, and what people say of them. */
+/** The assets of the home networks and their services. */
 export default function Assets() {
   const view = shownTab('view', assetViews);
   const list = view === 'assets' ? 'listAssets' : 'listServices';

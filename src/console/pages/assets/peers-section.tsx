@@ -17,30 +17,30 @@ import './peers-section.css';
 const maxNodes = 500;
 const shownFirst = 10;
 
-/** Whom it talks to, the most first. */
+/** The peers of the asset, most bytes first. */
 export function Peers({ asset: { id, attributes } }: { asset: AssetRow }) {
   const [every, setEvery] = useState(false);
   const answer = useAnswer('getTopology', {
     query: { focus: id, depth: 1, limit: maxNodes, from: windowStart(shownWindow()) } as never,
   });
   return (
-    <Section title="Who it talks to">
+    <Section title="Peers">
       <Answered of={answer} rows={4}>
         {({ data: { attributes: topology } }) => {
           const peers = peersOf(topology, id, attributes.ip_addresses);
-          if (peers.length === 0) return <p class="quiet">Nobody in this time.</p>;
+          if (peers.length === 0) return <p class="quiet">No connections in this range.</p>;
           const shown = every ? peers : peers.slice(0, shownFirst);
           const most = peers[0]?.bytes ?? 0;
           return (
             <>
               <SmallTable
-                label="Who it talks to"
+                label="Peers"
                 heads={[
                   { title: 'Peer' },
                   { title: 'Bytes', end: true },
-                  { title: 'Times', end: true },
+                  { title: 'Connections', end: true },
                   { title: 'Ports' },
-                  { title: 'Last', end: true },
+                  { title: 'Last seen', end: true },
                 ]}
               >
                 {shown.map((peer) => (
@@ -50,13 +50,11 @@ export function Peers({ asset: { id, attributes } }: { asset: AssetRow }) {
               <p class="row">
                 {peers.length > shownFirst && (
                   <Button kind="plain" onClick={() => setEvery(!every)}>
-                    {every ? 'Fewer' : `All ${number(peers.length)}`}
+                    {every ? 'Show fewer' : `Show all ${number(peers.length)}`}
                   </Button>
                 )}
-                <a href={href('topology', { focus: id })}>In the topology</a>
-                {topology.truncated && (
-                  <span class="quiet">Those with the fewest bytes may be left out.</span>
-                )}
+                <a href={href('topology', { focus: id })}>Show in topology</a>
+                {topology.truncated && <span class="quiet">Peers with the fewest bytes may be missing.</span>}
               </p>
             </>
           );
@@ -68,13 +66,15 @@ export function Peers({ asset: { id, attributes } }: { asset: AssetRow }) {
 
 function PeerRow({ peer, most }: { peer: Peer; most: number }) {
   const { id, node } = peer;
-  const [opens, isAsked] = [peer.opened > 0, peer.opened < peer.connections];
+  const [opens, accepts] = [peer.opened > 0, peer.opened < peer.connections];
   return (
     <tr>
       <td class="small-table-wide">
-        <span title={opens && isAsked ? 'Either opens' : opens ? 'The asset opens' : 'The peer opens'}>
-          <span aria-hidden="true">{opens && isAsked ? '⇄' : opens ? '→' : '←'}</span>
-          <span class="unseen">{opens && isAsked ? 'both ways' : opens ? 'to' : 'from'}</span>{' '}
+        <span
+          title={opens && accepts ? 'Opened by both' : opens ? 'Opened by the asset' : 'Opened by the peer'}
+        >
+          <span aria-hidden="true">{opens && accepts ? '⇄' : opens ? '→' : '←'}</span>
+          <span class="unseen">{opens && accepts ? 'both ways' : opens ? 'to' : 'from'}</span>{' '}
         </span>
         {node?.asset_id !== undefined ? (
           <a href={href('assets', { id: node.asset_id })} title={id}>
@@ -83,7 +83,7 @@ function PeerRow({ peer, most }: { peer: Peer; most: number }) {
         ) : (
           <Address ip={id} />
         )}
-        {node?.kind === 'external' && <span class="quiet"> outside</span>}
+        {node?.kind === 'external' && <span class="quiet"> external</span>}
         {node?.risk_level !== undefined && node.risk_level !== 'low' && (
           <>
             {' '}
@@ -97,8 +97,8 @@ function PeerRow({ peer, most }: { peer: Peer; most: number }) {
       </td>
       <td class="table-end">{number(peer.connections)}</td>
       <td class="mono asset-ports">
-        <Ports title="It uses" ports={peer.usedPorts} mark="→" />
-        <Ports title="It offers" ports={peer.offeredPorts} mark="←" />
+        <Ports title="Used by the asset:" ports={peer.usedPorts} mark="→" />
+        <Ports title="Offered by the asset:" ports={peer.offeredPorts} mark="←" />
         {peer.protocols.length > 0 && <bdi class="quiet"> {peer.protocols.join(' ')}</bdi>}
       </td>
       <td class="table-end quiet">

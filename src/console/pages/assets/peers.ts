@@ -3,17 +3,17 @@ import type { CallResult } from '../../../client/client.ts';
 export type Topology = CallResult<'getTopology'>['data']['attributes'];
 type Node = Topology['nodes'][number];
 
-/** Whom an asset talks to. */
+/** A host or network that an asset communicates with. */
 export interface Peer {
-  /** An address, or a network outside. */
+  /** An address or an external network. */
   readonly id: string;
   readonly node: Node | undefined;
-  /** What passed, both ways. */
+  /** In both directions. */
   readonly bytes: number;
   readonly connections: number;
-  /** … of these the asset opened. */
+  /** Connections that the asset opened. */
   readonly opened: number;
-  /** Ports of the peer that the asset uses, and of the asset that the peer uses. Ascending. */
+  /** Ports of the peer used by the asset, and ports of the asset used by the peer; ascending. */
   readonly usedPorts: readonly number[];
   readonly offeredPorts: readonly number[];
   readonly protocols: readonly string[];
@@ -22,9 +22,9 @@ export interface Peer {
 }
 
 /**
- * The peers of an asset, those with most bytes first: its edges in a graph around it, put together by whom they lead to.
+ * Returns the peers of an asset, most bytes first, by merging its edges in the topology around it.
  *
- * @param ips - addresses that it has, for nodes that do not say whose they are
+ * @param ips - the asset's addresses, for nodes without an asset id
  */
 export function peersOf(topology: Topology, assetId: string, ips: readonly string[]): Peer[] {
   const nodes = new Map(topology.nodes.map((node) => [node.id, node]));
@@ -53,6 +53,6 @@ export function peersOf(topology: Topology, assetId: string, ips: readonly strin
 
 const union = (a: readonly number[] = [], b: readonly number[] = []): number[] =>
   [...new Set([...a, ...b])].sort((x, y) => x - y);
-// All times are written alike, in UTC with milliseconds.
+// All times have one format, UTC with milliseconds, so that texts compare like times.
 const earlier = (a: string | undefined, b: string): string => (a !== undefined && a < b ? a : b);
 const later = (a: string | undefined, b: string): string => (a !== undefined && a > b ? a : b);

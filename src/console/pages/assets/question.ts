@@ -3,22 +3,22 @@ import type { Params } from '../../state/address.ts';
 import type { ranges } from '../../state/range.ts';
 import { timeIn } from '../../state/time-in.ts';
 
-/** What of the inventory is shown; all pure, so that the list and its counts ask the same. */
+/** Queries of the inventory, shared by the list and its counts. All functions here are pure. */
 export type AssetRow = ListItem<'listAssets'>;
 export type Asset = AssetRow['attributes'];
 export type ServiceRow = ListItem<'listServices'>;
 export type Service = ServiceRow['attributes'];
 
-/** Filters by name, as the list takes them. */
+/** Filters by name, as in the request for the list. */
 export type Filters = Readonly<Record<string, string | readonly string[]>>;
 
 export const defaultSort = '-last_seen';
 
-/** What is looked for most: filters with a name. What they say stands in the address, as chips. */
+/** A named set of common filters. Its filters are in the URL and shown as chips. */
 export interface QuickView {
   readonly name: string;
   readonly title: string;
-  /** What it means. */
+  /** The tooltip. */
   readonly hint: string;
   readonly filters: Readonly<Partial<Record<QuickFilter, readonly string[]>>>;
   readonly sort?: string;
@@ -27,35 +27,35 @@ type QuickFilter = 'state' | 'risk_level';
 const quickFilters: readonly QuickFilter[] = ['state', 'risk_level'];
 
 export const quickViews: readonly QuickView[] = [
-  { name: 'all', title: 'All', hint: 'Every asset, retired ones too', filters: {} },
+  { name: 'all', title: 'All', hint: 'All assets, including retired ones', filters: {} },
   {
     name: 'staged',
     title: 'Staged',
-    hint: 'The network showed them; nobody has looked at them yet',
+    hint: 'Discovered automatically, not reviewed yet',
     filters: { state: ['staged'] },
   },
   {
     name: 'risk',
     title: 'At risk',
-    hint: 'Their alerts make them a moderate risk or more, the riskiest first',
+    hint: 'Moderate risk or higher, highest first',
     filters: { risk_level: ['moderate', 'high', 'critical'] },
     sort: '-risk_score',
   },
   {
     name: 'managed',
     title: 'Managed',
-    hint: 'Somebody said that they belong here',
+    hint: 'Confirmed by a user as belonging to the network',
     filters: { state: ['managed'] },
   },
   {
     name: 'retired',
     title: 'Retired',
-    hint: 'Out of use; one that is seen again says so',
+    hint: 'No longer in use; their history shows if they are seen again',
     filters: { state: ['retired'] },
   },
 ];
 
-/** The view that the address says, if it is one of these. */
+/** Returns the quick view that matches the URL, if any. */
 export const shownQuickView = (params: URLSearchParams): QuickView | undefined =>
   quickViews.find(({ filters }) =>
     quickFilters.every((name) => sameSet(params.getAll(name), filters[name] ?? [])),
@@ -64,7 +64,7 @@ export const shownQuickView = (params: URLSearchParams): QuickView | undefined =
 const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one) => b.includes(one));
 
-/** What the address says once a view is chosen; other filters stay. */
+/** Returns the URL parameters of a quick view; other filters stay. */
 export const quickParams = ({ filters, sort }: QuickView): Params => ({
   state: filters.state,
   risk_level: filters.risk_level,
@@ -72,13 +72,13 @@ export const quickParams = ({ filters, sort }: QuickView): Params => ({
   id: undefined,
 });
 
-/** The same as a query, in place of what is filtered by state and risk. */
+/** Replaces the filters by state and risk in a query with those of a quick view. */
 export const quickQuery = (query: Filters, { filters }: QuickView): Filters => {
   const others = Object.entries(query).filter(([name]) => !quickFilters.some((one) => one === name));
   return { ...Object.fromEntries(others), ...(filters as Filters) };
 };
 
-/** When an asset was last seen, as the address says it: nothing, since a while, not since a while, or between two times. */
+/** The last-seen filter in the URL: none, within a period, not within a period, or between two times. */
 export type Seen =
   | { readonly kind: 'any' }
   | { readonly kind: 'within' | 'not within'; readonly range: keyof Lengths }
@@ -99,7 +99,7 @@ export function shownSeen(params: URLSearchParams): Seen {
   return without === undefined ? { kind: 'any' } : { kind: 'not within', range: without };
 }
 
-/** What takes the one that was said before out of the address, or puts this one into it. */
+/** Returns the URL parameters that replace the last-seen filter with this one. */
 export const seenParams = (seen: Seen): Params => ({
   range: seen.kind === 'within' ? seen.range : undefined,
   unseen: seen.kind === 'not within' ? seen.range : undefined,
@@ -107,7 +107,7 @@ export const seenParams = (seen: Seen): Params => ({
   to: seen.kind === 'between' ? seen.to : undefined,
 });
 
-/** The bounds of it, half-open, ISO 8601. `nowMs` is taken in whole half minutes, so that one question is asked once. */
+/** Returns the half-open bounds in ISO 8601. `nowMs` is rounded down to 30 seconds, so that queries can be cached. */
 export function seenQuery(seen: Seen, nowMs: number, lengthMs: Lengths): { from?: string; to?: string } {
   if (seen.kind === 'any') return {};
   if (seen.kind === 'between') {
@@ -118,8 +118,8 @@ export function seenQuery(seen: Seen, nowMs: number, lengthMs: Lengths): { from?
   return seen.kind === 'within' ? { from: at } : { to: at };
 }
 
-/** The one address that is asked for, where it is one and no block: who follows it wants to see its asset. */
-export function soughtAddress(params: URLSearchParams): string | undefined {
+/** Returns the address filter if it is a single address, not a block: such links should open its asset. */
+export function onlyAddress(params: URLSearchParams): string | undefined {
   const [ip, ...more] = params.getAll('ip');
   return ip !== undefined && more.length === 0 && !ip.includes('/') ? ip : undefined;
 }

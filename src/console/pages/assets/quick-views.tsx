@@ -22,7 +22,7 @@ import './quick-views.css';
 
 const countedEveryMs = 30_000;
 
-/** Which of the lists, which of the assets, and in which order. */
+/** Selects the list, the quick view and the sort order. */
 export function QuickViews({ chips, seen, onCreate }: { chips: Filters; seen: Seen; onCreate: () => void }) {
   const { params } = place.value;
   const shown = shownQuickView(params);
@@ -36,7 +36,7 @@ export function QuickViews({ chips, seen, onCreate }: { chips: Filters; seen: Se
           </Button>
         )}
       </ListBar>
-      <nav class="asset-quick" aria-label="Which assets">
+      <nav class="asset-quick" aria-label="Quick views">
         {quickViews.map((view) => (
           <Quick key={view.name} view={view} isShown={view === shown} chips={chips} seen={seen} />
         ))}

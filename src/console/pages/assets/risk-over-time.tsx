@@ -9,7 +9,7 @@ import { shownWindow } from './window.tsx';
 
 const refreshMs = 30_000;
 
-/** How its score rose and fell in the time that is looked at. */
+/** The risk score of the asset over the selected range. */
 export function RiskOverTime({ asset: { id } }: { asset: AssetRow }) {
   const window = shownWindow();
   const answer = useAnswer(
@@ -26,9 +26,9 @@ export function RiskOverTime({ asset: { id } }: { asset: AssetRow }) {
           '…'
         ) : (
           <>
-            How it changed cannot be shown: {answer.error.message}{' '}
+            Risk history unavailable: {answer.error.message}{' '}
             <Button kind="plain" onClick={() => void answer.refetch()}>
-              Try again
+              Retry
             </Button>
           </>
         )}
@@ -36,14 +36,10 @@ export function RiskOverTime({ asset: { id } }: { asset: AssetRow }) {
     );
   const first = shown.points[0]?.score ?? shown.score;
   if (shown.points.length < 2)
-    return (
-      <p class="quiet">
-        {first === 0 ? 'It was none in all of this time.' : 'It did not change in this time.'}
-      </p>
-    );
+    return <p class="quiet">{first === 0 ? 'No risk in this range.' : 'No change in this range.'}</p>;
   return (
     <Chart
-      label={`Its risk score changed ${number(shown.points.length - 1)} times in this time: from ${first} to ${shown.score}, ${shown.highest} at the highest`}
+      label={`Risk score over time: ${number(shown.points.length - 1)} changes from ${first} to ${shown.score}, highest ${shown.highest}`}
       times={steps.times}
       series={steps.series}
       kind="steps"
@@ -54,7 +50,7 @@ export function RiskOverTime({ asset: { id } }: { asset: AssetRow }) {
   );
 }
 
-/** The score holds from each point to the next, and the last one until now. */
+/** Builds a step series: each score holds until the next point, the last one until now. */
 function stepsOf({ points, score, to }: RiskHistory): { times: number[]; series: Series[] } {
   const end = Date.parse(to);
   const times: number[] = [];

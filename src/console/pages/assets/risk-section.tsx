@@ -12,7 +12,7 @@ import './risk-section.css';
 
 const shownReasons = 4;
 
-/** Why it is the risk that it is: its alerts, by how much each adds to the score. */
+/** The risk score of the asset, with the alerts that contribute to it. */
 export function AssetRisk({ asset }: { asset: AssetRow }) {
   const { id, attributes } = asset;
   const isAtRisk = attributes.risk_score > 0;
@@ -21,7 +21,7 @@ export function AssetRisk({ asset }: { asset: AssetRow }) {
     <Section title="Risk">
       <RiskOverTime asset={asset} />
       {!isAtRisk ? (
-        <p class="quiet">Nothing adds to its risk: no alert on it is open that would count.</p>
+        <p class="quiet">No open alerts contribute to the risk.</p>
       ) : (
         <Answered of={answer} rows={3}>
           {({ data: { attributes: risk } }) => {
@@ -29,24 +29,24 @@ export function AssetRisk({ asset }: { asset: AssetRow }) {
             if (own === undefined)
               return (
                 <p class="quiet">
-                  {number(risk.entities.length)} assets are a higher risk; reasons are told of those. Its
-                  alerts are below.
+                  Contributions are listed for the {number(risk.entities.length)} riskiest assets only. See
+                  the alerts below.
                 </p>
               );
             const more = own.alerts.length - shownReasons;
             return (
               <>
                 <p>
-                  {own.score} of 100 at {own.criticality} criticality
+                  {own.score} of 100, {own.criticality} criticality
                   <span class="quiet">
-                    , which adds {decimal(own.points)} to the {risk.score} of the network
+                    ; contributes {decimal(own.points)} to the network score of {risk.score}
                   </span>
                 </p>
                 <SmallTable
                   heads={[
-                    { title: 'Because of' },
+                    { title: 'Severity' },
                     { title: 'Alert' },
-                    { title: 'Adds', end: true },
+                    { title: 'Contributes', end: true },
                     { title: 'Last seen', end: true },
                   ]}
                 >
@@ -71,7 +71,7 @@ export function AssetRisk({ asset }: { asset: AssetRow }) {
                 </SmallTable>
                 {more > 0 && <p class="quiet">and {number(more)} more</p>}
                 <details class="asset-method">
-                  <summary class="quiet">How it is computed</summary>
+                  <summary class="quiet">How the score is calculated</summary>
                   <p class="quiet">{risk.method}</p>
                 </details>
               </>

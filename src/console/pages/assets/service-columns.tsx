@@ -6,7 +6,7 @@ import { Address, Value } from '../../ui/value.tsx';
 import type { Service, ServiceRow } from './question.ts';
 import './columns.css';
 
-/** Whether it answers: a shape and a word. */
+/** The state as a symbol and a word. */
 export function ServiceState({ state }: { state: Service['state'] }) {
   return (
     <span class={state === 'open' ? 'asset-state' : 'asset-state quiet'}>
@@ -25,7 +25,7 @@ export function Port({ service: { port, transport } }: { service: Service }) {
   );
 }
 
-/** What answers there, as far as it is known. */
+/** The service name, product and version, as far as known. */
 export function Software({ service: { name, product, version } }: { service: Service }) {
   const software = [product, version].filter((part) => part !== undefined).join(' ');
   if (name === undefined && software === '') return <span class="quiet">unknown</span>;
@@ -124,11 +124,11 @@ export const serviceColumns: readonly Column<ServiceRow>[] = [
   },
   {
     id: 'source',
-    title: 'Known by',
+    title: 'Found by',
     width: '68px',
     from: 1000,
     sort: 'source',
-    cell: ({ attributes: { source } }) => (source === 'scan' ? 'A scan' : 'Events'),
+    cell: ({ attributes: { source } }) => (source === 'scan' ? 'Scan' : 'Events'),
   },
   {
     id: 'first',

@@ -19,7 +19,7 @@ const close = () => setParams({ id: undefined });
 const maxBars = 48;
 const shownClients = 8;
 
-/** The service that the address names. */
+/** The service in the URL. */
 export function OpenedService({ id, listed }: { id: string; listed: ServiceRow | undefined }) {
   const answer = useAnswer('getService', { params: { service_id: id } }, { keepPrevious: false });
   const service = answer.data?.data ?? listed;
@@ -27,11 +27,11 @@ export function OpenedService({ id, listed }: { id: string; listed: ServiceRow |
   const { error } = answer;
   const isUnknown = error?.code === 'NOT_FOUND' || error?.code === 'INVALID_REQUEST';
   return (
-    <Detail title={isUnknown ? 'No such service' : 'A service'} onClose={close}>
+    <Detail title={isUnknown ? 'Service not found' : 'Service'} onClose={close}>
       {error === null ? (
         <Loading rows={6} />
       ) : isUnknown ? (
-        <Empty title="The address names a service that is not here.">
+        <Empty title="There is no service with this ID.">
           Its asset may have been deleted: <bdi class="mono">{id}</bdi>
         </Empty>
       ) : (
@@ -61,15 +61,15 @@ function ServiceDetail({ service: { attributes, ...service } }: { service: Servi
           ['Asset', <AssetName key="asset" id={asset_id} link />],
           ['Protocol', value('name', name)],
           ['Software', value('product', product)],
-          ['Release', value('version', version)],
+          ['Version', value('version', version)],
           ['Clients', number(attributes.clients)],
           ['Connections', number(attributes.connections)],
-          ['Known by', source === 'scan' ? 'a scan' : 'events'],
+          ['Found by', source === 'scan' ? 'scan' : 'events'],
           ['First seen', <Time key="first" at={attributes.first_seen} />],
           ['Last seen', <Time key="last" at={attributes.last_seen} />],
         ]}
       />
-      <WindowChoice says="What came in the last" />
+      <WindowChoice label="Activity in the last" />
       <Connections service={attributes} />
       <Clients service={attributes} />
       <Raw of={{ ...service, attributes }} />
@@ -92,11 +92,11 @@ function Connections({ service }: { service: Service }) {
   const shown = answer.data?.data.attributes;
   const series = useMemo(() => shown && [countBars('Connections', '--series-2', shown)], [shown]);
   return (
-    <Section title="Connections to it">
+    <Section title="Connections">
       <Answered of={answer} rows={3}>
         {({ data: { attributes } }) =>
           attributes.total === 0 ? (
-            <p class="quiet">None in this time.</p>
+            <p class="quiet">No connections in this range.</p>
           ) : (
             <>
               <Chart
@@ -138,16 +138,16 @@ function Clients({ service }: { service: Service }) {
     } as never,
   });
   return (
-    <Section title="Who uses it most">
+    <Section title="Top clients">
       <Answered of={answer} rows={3}>
         {({ data: { attributes } }) =>
           attributes.values.length === 0 ? (
-            <p class="quiet">Nobody in this time.</p>
+            <p class="quiet">No clients in this range.</p>
           ) : (
             <>
               <CountedValues values={attributes.values} shown={(value) => <Address ip={value} />} />
               {attributes.distinct > attributes.values.length && (
-                <p class="quiet">{number(attributes.distinct)} addresses in all</p>
+                <p class="quiet">{number(attributes.distinct)} addresses in total</p>
               )}
             </>
           )

@@ -16,7 +16,7 @@ import { useStillList } from './still-list.ts';
 import './list-line.css';
 
 const sorts = [
-  { by: '-last_seen', title: 'Last seen first' },
+  { by: '-last_seen', title: 'Last seen' },
   { by: '-first_seen', title: 'Newest first' },
   { by: '-clients', title: 'Most clients first' },
   { by: '-connections', title: 'Most connections first' },
@@ -26,12 +26,12 @@ const sorts = [
   { by: 'product', title: 'By software' },
 ] as const;
 
-/** What is offered on the network, and the one that is open beside it. */
+/** The list of services, with the open service beside it. */
 export function ServiceList() {
   const { params } = place.value;
   const { sort, list, refresh } = useStillList('listServices');
   const openId = params.get('id') ?? undefined;
-  useKeys('Services', { '.': { title: 'Show what is new', run: refresh } });
+  useKeys('Services', { '.': { title: 'Load new', run: refresh } });
   return (
     <Split
       detail={
@@ -68,13 +68,13 @@ function NoServices() {
   const known = everything.data?.pagination.total;
   if (known === 0)
     return (
-      <Empty title="No service is known yet.">
-        What answers on hosts of the home networks is listed when sensors see it, or when a scan finds it.
+      <Empty title="No services yet.">
+        Services on hosts in the home networks are listed once sensors see them or a scan finds them.
       </Empty>
     );
   return (
-    <Empty title="No service matches.">
-      <p>{known !== undefined && `${number(known)} services were looked at.`}</p>
+    <Empty title="No matching services.">
+      <p>{known !== undefined && `${number(known)} services in total.`}</p>
       <p class="row">
         <WithoutFilters list="listServices" also={seenParams({ kind: 'any' })} />
       </p>

@@ -10,7 +10,7 @@ import { Port, ServiceState, Software } from './service-columns.tsx';
 
 const shownServices = 30;
 
-/** What it offers, the ports in order. */
+/** The services of the asset, by port. */
 export function AssetServices({ asset: { id, attributes } }: { asset: AssetRow }) {
   const answer = useAnswer(
     'listAssetServices',
@@ -22,7 +22,7 @@ export function AssetServices({ asset: { id, attributes } }: { asset: AssetRow }
       <Answered of={answer} rows={3}>
         {({ data, pagination }) =>
           data.length === 0 ? (
-            <p class="quiet">None was seen.</p>
+            <p class="quiet">No services seen.</p>
           ) : (
             <>
               <SmallTable
@@ -62,7 +62,7 @@ export function AssetServices({ asset: { id, attributes } }: { asset: AssetRow }
               {pagination.total > data.length && (
                 <p>
                   <a href={href('assets', { view: 'services', asset_id: id })}>
-                    All {number(pagination.total)}
+                    Show all {number(pagination.total)}
                   </a>
                 </p>
               )}

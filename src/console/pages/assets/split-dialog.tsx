@@ -10,7 +10,7 @@ import { assetsMoved } from './cache.ts';
 import type { AssetRow } from './question.ts';
 import { Refused } from './refused.tsx';
 
-/** One asset turns out to be two: what the new one gets is chosen here. */
+/** Splits an asset: the user selects the addresses of the new asset. */
 export function SplitDialog({
   asset,
   onDone,
@@ -36,7 +36,7 @@ export function SplitDialog({
     setError(undefined);
     try {
       const { data } = await api.call('splitAsset', { ...asSeen(asset), body: { identifiers: [...chosen] } });
-      say(`${quoted(data.attributes.name)} is an asset of its own now.`);
+      say(`${quoted(data.attributes.name)} split off as a new asset.`);
       onDone(data.id);
       await assetsMoved();
     } catch (failure) {
@@ -53,19 +53,17 @@ export function SplitDialog({
   return (
     <Dialog title={`Split ${quoted(name)}`} onClose={onClose}>
       <p>
-        For one that is two machines. A new asset gets what you choose, with the services and the past that
-        belong to it; the rest stays here. An address that was seen with a link-layer address that stays no
-        longer tells who is who, so that the network does not undo the split.
+        Use this if the asset is actually two machines. The selected addresses move to a new asset with their
+        services and history. A MAC address that stays while one of its IP addresses moves no longer
+        identifies the asset, so that new events do not undo the split.
       </p>
       {all.length < 2 ? (
-        <p class="quiet">It has only one address now: there is nothing to split.</p>
+        <p class="quiet">The asset has only one address.</p>
       ) : (
         <>
-          {ip_addresses.length > 0 && <Options legend="Addresses">{ip_addresses.map(choice)}</Options>}
-          {mac_addresses.length > 0 && (
-            <Options legend="Link-layer addresses">{mac_addresses.map(choice)}</Options>
-          )}
-          {isAll && <p class="field-error">One has to stay.</p>}
+          {ip_addresses.length > 0 && <Options legend="IP addresses">{ip_addresses.map(choice)}</Options>}
+          {mac_addresses.length > 0 && <Options legend="MAC addresses">{mac_addresses.map(choice)}</Options>}
+          {isAll && <p class="field-error">At least one address must stay.</p>}
         </>
       )}
       <Refused error={error} what="Not split" />

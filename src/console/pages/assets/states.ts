@@ -2,7 +2,7 @@ import type { AssetUpdateInput } from '../../../contract/resources/asset.ts';
 import { foreign, words } from '../../ui/words.ts';
 import type { Asset } from './question.ts';
 
-/** Where an asset may go; the service decides, this only offers. Nobody goes back to what the network began with. */
+/** State changes offered to users; the service enforces them. No asset returns to `staged`. */
 const transitions = {
   staged: ['managed', 'retired'],
   managed: ['retired'],
@@ -11,7 +11,7 @@ const transitions = {
 
 export const statesAfter = (state: Asset['state']): readonly Asset['state'][] => transitions[state];
 
-/** True where the asset is so already, or may become so. */
+/** Returns whether the asset has the state or may change to it. */
 export const mayBecome = (from: Asset['state'], to: Asset['state']): boolean =>
   from === to || statesAfter(from).includes(to);
 
@@ -30,7 +30,7 @@ const compared = [
   'notes',
 ] as const satisfies readonly (keyof AssetUpdateInput)[];
 
-/** What is other now than it was, in words; of notes only that they are. */
+/** Describes the differences between two versions; of notes only that they changed. */
 export function differencesOf(before: Asset, after: Asset): string[] {
   const written = (asset: Asset, name: (typeof compared)[number]): string => {
     const value = asset[name] ?? '';
@@ -39,14 +39,14 @@ export function differencesOf(before: Asset, after: Asset): string[] {
   return compared
     .filter((name) => written(before, name) !== written(after, name))
     .map((name) => {
-      if (name === 'notes') return 'the notes are others now';
+      if (name === 'notes') return 'notes changed';
       const now = written(after, name);
-      return `${words(name)} now ${now === '' ? 'empty' : foreign(now)}`;
+      return `${words(name)} ${now === '' ? 'removed' : `changed to ${foreign(now)}`}`;
     });
 }
 
-/** How a change is told once it is made. */
-export function told(change: AssetUpdateInput): string {
+/** Describes a change for a confirmation. */
+export function describeChange(change: AssetUpdateInput): string {
   const { state, ...rest } = change;
   const names = Object.keys(rest);
   return [state, ...(names.length === 0 ? [] : [`${names.map(words).join(', ')} changed`])]

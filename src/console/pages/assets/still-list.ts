@@ -6,23 +6,23 @@ import { filterQuery } from '../../state/filters.ts';
 import { ranges } from '../../state/range.ts';
 import { defaultSort, type Filters, seenQuery, shownSeen } from './question.ts';
 
-/** A list as the address asks for it, that stays as it was asked for until it is refreshed. */
+/** The list that the URL describes; its time bounds stay fixed until a refresh. */
 export function useStillList<O extends 'listAssets' | 'listServices'>(operation: O) {
   const { params } = place.value;
   const chips = filterQuery(operation) as Filters;
   const seen = shownSeen(params);
   const sort = params.get('sort') ?? defaultSort;
-  const [asked, setAsked] = useState(0);
-  /** Another one where it is another question. */
+  const [refreshes, setRefreshes] = useState(0);
+  /** Changes with the query. */
   const which = JSON.stringify([chips, seen, sort]);
   const filters = useMemo<Filters>(
     () => ({ ...chips, ...seenQuery(seen, recently.peek(), ranges) }),
-    [which, asked],
+    [which, refreshes],
   );
   const list = useList(operation, { query: { ...filters, sort } } as never, { still: true });
   const refresh = () => {
     if (seen.kind === 'any' || seen.kind === 'between') list.refetch();
-    else setAsked(asked + 1);
+    else setRefreshes(refreshes + 1);
   };
   return { chips, seen, sort, which, filters, list, refresh };
 }

@@ -11,7 +11,7 @@ import { shownWindow, windowStart } from './window.tsx';
 
 const maxBars = 48;
 
-/** Its network events over time: the connections that it opened, and those that it was asked for. */
+/** Network events over time: connections opened by the asset, and to it. */
 export function Traffic({ asset: { id, attributes } }: { asset: AssetRow }) {
   const window = shownWindow();
   const from = windowStart(window);
@@ -25,7 +25,7 @@ export function Traffic({ asset: { id, attributes } }: { asset: AssetRow }) {
       out &&
       into && {
         times: timesOf(out),
-        series: [countBars('Opened by it', '--series-1', out), countBars('Opened to it', '--series-2', into)],
+        series: [countBars('Outbound', '--series-1', out), countBars('Inbound', '--series-2', into)],
       },
     [out, into],
   );
@@ -35,10 +35,10 @@ export function Traffic({ asset: { id, attributes } }: { asset: AssetRow }) {
       {out === undefined || into === undefined || bars === undefined ? (
         <p class="quiet" role="status">
           {error === null ? (
-            'Counting …'
+            'Loading …'
           ) : (
             <>
-              It cannot be shown: {error.message}{' '}
+              Traffic unavailable: {error.message}{' '}
               <Button
                 kind="plain"
                 onClick={() => {
@@ -46,24 +46,24 @@ export function Traffic({ asset: { id, attributes } }: { asset: AssetRow }) {
                   void answered.refetch();
                 }}
               >
-                Try again
+                Retry
               </Button>
             </>
           )}
         </p>
       ) : out.total + into.total === 0 ? (
         <p class="quiet">
-          No network events of it in this time.{' '}
+          No network events in this range.{' '}
           {attributes.last_seen !== undefined && window !== '30d' && (
             <Button kind="plain" onClick={() => setParams({ window: '30d' }, { replace: true })}>
-              Look at 30 days
+              Show 30 days
             </Button>
           )}
         </p>
       ) : (
         <>
           <Chart
-            label={`Network events over time in steps of ${duration(out.bucket_ms)}: ${number(out.total)} opened by it, ${number(into.total)} opened to it. Drag to see those of a time.`}
+            label={`Network events over time in steps of ${duration(out.bucket_ms)}: ${number(out.total)} outbound, ${number(into.total)} inbound. Drag to show the events of a range.`}
             times={bars.times}
             series={bars.series}
             kind="bars"
@@ -80,10 +80,10 @@ export function Traffic({ asset: { id, attributes } }: { asset: AssetRow }) {
           />
           <p class="row">
             <span class="quiet">
-              {number(out.total)} opened by it, {number(into.total)} to it
+              {number(out.total)} outbound, {number(into.total)} inbound
             </span>
             <a href={href('events', { range: window === '24h' ? undefined : window, asset_id: id })}>
-              The events
+              Show events
             </a>
           </p>
         </>

@@ -10,13 +10,13 @@ export const assetViews = [
   { value: 'services', title: 'Services' },
 ] as const;
 
-/** The filters that both lists understand alike; the others go when one changes to the other. */
+/** Filters that mean the same in both lists; others are removed when switching. */
 const shared: readonly string[] = ['ip', 'q', 'from', 'to', 'range', 'unseen'];
 
-/** Hosts, or what they offer. */
+/** Switches between assets and services. */
 export const Views = () => (
   <Tabs
-    label="What is listed"
+    label="List"
     tabs={assetViews}
     others={Object.fromEntries(
       [...place.value.params.keys()]
@@ -37,17 +37,17 @@ const lengths = {
 function written(seen: Seen): string {
   switch (seen.kind) {
     case 'any':
-      return 'Seen at any time';
+      return 'Last seen: any time';
     case 'within':
       return `Seen in the last ${lengths[seen.range]}`;
     case 'not within':
-      return `Not seen for ${lengths[seen.range].replace(/^hour$/, 'an hour')}`;
+      return `Not seen for ${lengths[seen.range].replace(/^hour$/, '1 hour')}`;
     case 'between':
       return `Seen ${edge(seen.from)} – ${edge(seen.to)}`;
   }
 }
 
-/** When what is listed was last seen. Unlike on other pages it is any time unless one says so: what is silent counts. */
+/** The last-seen filter. Unlike on other pages the default is any time, so that silent hosts are listed, too. */
 export function SeenPicker() {
   const seen = shownSeen(place.value.params);
   const choose = (next: Seen) => setParams({ ...seenParams(next), id: undefined });

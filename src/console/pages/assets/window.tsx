@@ -4,7 +4,7 @@ import { ranges } from '../../state/range.ts';
 import { Choice } from '../../ui/button.tsx';
 import './window.css';
 
-/** How far back the figures of a detail look: `window` of the address, in steps that a day's work asks for. */
+/** Lengths of the time window of the detail view, the URL parameter `window`. */
 const windows = ['1h', '24h', '7d', '30d'] as const;
 const usual = '24h';
 export type Window = (typeof windows)[number];
@@ -12,19 +12,19 @@ export type Window = (typeof windows)[number];
 export const shownWindow = (): Window =>
   windows.find((one) => one === place.value.params.get('window')) ?? usual;
 
-/** Its start, ISO 8601: in whole half minutes, so that the same question is asked once. */
+/** Returns the start of the window in ISO 8601, rounded down to 30 seconds, so that queries can be cached. */
 export const windowStart = (window: Window): string =>
   new Date(Math.floor(recently.value / 30_000) * 30_000 - ranges[window]).toISOString();
 
 const titles: Readonly<Record<Window, string>> = { '1h': '1 h', '24h': '24 h', '7d': '7 d', '30d': '30 d' };
 
-/** Says what is told of that time, and lets it be chosen. */
-export function WindowChoice({ says }: { says: string }) {
+/** Selects the time window. */
+export function WindowChoice({ label }: { label: string }) {
   return (
     <div class="asset-window">
-      <span class="quiet">{says}</span>
+      <span class="quiet">{label}</span>
       <Choice
-        label="How far back"
+        label="Time window"
         options={windows.map((value) => ({ value, title: titles[value] }))}
         value={shownWindow()}
         onChange={(window) => setParams({ window: window === usual ? undefined : window }, { replace: true })}

@@ -12,7 +12,7 @@ const shapes: Readonly<Record<Scan['status'], string>> = {
   cancelled: '–',
 };
 
-/** Where it stands: a shape and a word. */
+/** The status as a symbol and a word. */
 export function Status({ status }: { status: Scan['status'] }) {
   return (
     <span class={`scan-status scan-status-${status}`}>
@@ -22,7 +22,7 @@ export function Status({ status }: { status: Scan['status'] }) {
   );
 }
 
-/** How long it took, or takes so far, in milliseconds; undefined where it never began. */
+/** Returns the duration so far in milliseconds; undefined if the scan never started. */
 export const tookMs = ({ started_at, finished_at }: Scan, nowMs: number): number | undefined =>
   started_at === undefined
     ? undefined
@@ -67,7 +67,7 @@ export const columns: readonly Column<ScanRow>[] = [
       result === undefined ? (
         <span class="quiet">–</span>
       ) : (
-        <span title={`of ${number(progress.hosts_total)} visited`}>{number(result.hosts_up)}</span>
+        <span title={`of ${number(progress.hosts_total)} scanned`}>{number(result.hosts_up)}</span>
       ),
   },
   {
@@ -98,7 +98,7 @@ export const columns: readonly Column<ScanRow>[] = [
   },
   {
     id: 'by',
-    title: 'Asked by',
+    title: 'Started by',
     width: 'minmax(64px, 0.5fr)',
     from: 840,
     sort: 'requested_by',
@@ -108,7 +108,7 @@ export const columns: readonly Column<ScanRow>[] = [
   },
   {
     id: 'took',
-    title: 'Took',
+    title: 'Duration',
     width: '88px',
     end: true,
     from: 700,
@@ -119,7 +119,7 @@ export const columns: readonly Column<ScanRow>[] = [
   },
   {
     id: 'when',
-    title: 'Asked',
+    title: 'Requested',
     width: '84px',
     end: true,
     sort: 'requested_at',

@@ -7,22 +7,22 @@ import { Status } from './columns.tsx';
 import { ScanProgress, ScanResult } from './progress.tsx';
 import { cancelScan, isOver, type LiveScans, type ScanRow } from './scans.ts';
 
-/** The scan that runs, else the last one: how far it is and what it found. */
+/** The running scan or, without one, the last: its progress and results. */
 export function CurrentScan({
   scan,
   waiting,
   live,
-  onAgain,
+  onRepeat,
 }: {
   scan: ScanRow;
   waiting: number;
   live: LiveScans;
-  onAgain: (scan: ScanRow) => void;
+  onRepeat: (scan: ScanRow) => void;
 }) {
   const { id, attributes } = scan;
   const { status, targets, ports, result, error, requested_by, requested_at } = attributes;
   return (
-    <section class="scan-current" aria-label={isOver(attributes) ? 'The last scan' : 'The scan that runs'}>
+    <section class="scan-current" aria-label={isOver(attributes) ? 'Last scan' : 'Running scan'}>
       <div class="scan-current-head">
         <Status status={status} />
         <a class="clip" href={href('discovery', { id })}>
@@ -33,10 +33,10 @@ export function CurrentScan({
         </span>
         <span class="quiet scan-current-who">
           <bdi>{requested_by}</bdi>, <Time at={requested_at} />
-          {waiting > 0 && ` · ${number(waiting)} waiting`}
+          {waiting > 0 && ` · ${number(waiting)} queued`}
         </span>
         {isOver(attributes)
-          ? may('startScan') && <Button onClick={() => onAgain(scan)}>Scan again</Button>
+          ? may('startScan') && <Button onClick={() => onRepeat(scan)}>Scan again</Button>
           : may('cancelScan') && (
               <Button kind="danger" onClick={() => void cancelScan(scan, live.put)}>
                 Cancel

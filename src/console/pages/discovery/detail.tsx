@@ -17,17 +17,17 @@ import { cancelScan, isOver, type LiveScans, type ScanRow } from './scans.ts';
 const close = () => setParams({ id: undefined });
 const shownServices = 50;
 
-/** The scan that the address names: as it was told of last, as the list has it, or asked for by itself. */
+/** The scan in the URL: from live data, from the list, or fetched separately. */
 export function OpenedScan({
   id,
   listed,
   live,
-  onAgain,
+  onRepeat,
 }: {
   id: string;
   listed: ScanRow | undefined;
   live: LiveScans;
-  onAgain: (scan: ScanRow) => void;
+  onRepeat: (scan: ScanRow) => void;
 }) {
   const answer = useAnswer(
     'getScan',
@@ -35,17 +35,17 @@ export function OpenedScan({
     { enabled: listed === undefined, keepPrevious: false },
   );
   const scan = live.scans.value.get(id) ?? listed ?? answer.data?.data;
-  if (scan !== undefined) return <ScanDetail scan={scan} live={live} onAgain={onAgain} />;
+  if (scan !== undefined) return <ScanDetail scan={scan} live={live} onRepeat={onRepeat} />;
   const { error } = answer;
   const isUnknown = error?.code === 'NOT_FOUND' || error?.code === 'INVALID_REQUEST';
   return (
-    <Detail title={isUnknown ? 'No such scan' : 'A scan'} onClose={close}>
+    <Detail title={isUnknown ? 'Scan not found' : 'Scan'} onClose={close}>
       {error === null ? (
         <Loading rows={6} />
       ) : isUnknown ? (
-        <Empty title="The address names a scan that is not here.">
-          {number(limits.maxScans)} are remembered: <bdi class="mono">{id}</bdi> is older, or of another
-          service.
+        <Empty title="There is no scan with this ID.">
+          Only the last {number(limits.maxScans)} scans are kept; <bdi class="mono">{id}</bdi> may be older or
+          belong to another server.
         </Empty>
       ) : (
         <Failure error={error} onRetry={() => void answer.refetch()} />
@@ -57,11 +57,11 @@ export function OpenedScan({
 function ScanDetail({
   scan,
   live,
-  onAgain,
+  onRepeat,
 }: {
   scan: ScanRow;
   live: LiveScans;
-  onAgain: (scan: ScanRow) => void;
+  onRepeat: (scan: ScanRow) => void;
 }) {
   const { attributes } = scan;
   const { targets, result, error, requested_by, started_at, finished_at } = attributes;
@@ -83,7 +83,7 @@ function ScanDetail({
               </Button>
             )}
             {may('startScan') && (
-              <Button hint="r" onClick={() => onAgain(scan)}>
+              <Button hint="r" onClick={() => onRepeat(scan)}>
                 Scan again
               </Button>
             )}
@@ -119,15 +119,15 @@ function ScanDetail({
                 {attributes.ports}
               </bdi>,
             ],
-            ['Rate', `${number(attributes.rate)} probes a second at most`],
+            ['Rate', `at most ${number(attributes.rate)} probes/s`],
             ['Engine', attributes.engine],
             [
-              'Asked by',
+              'Started by',
               <Value key="by" value={requested_by} list="listScans" field="requested_by" mono={false} />,
             ],
-            ['Asked', <Time key="asked" at={attributes.requested_at} as="exact" />],
-            ['Began', started_at && <Time at={started_at} as="exact" />],
-            ['Ended', finished_at && <Time at={finished_at} as="exact" />],
+            ['Requested', <Time key="asked" at={attributes.requested_at} as="exact" />],
+            ['Started', started_at && <Time at={started_at} as="exact" />],
+            ['Finished', finished_at && <Time at={finished_at} as="exact" />],
           ]}
         />
       </div>
@@ -137,24 +137,24 @@ function ScanDetail({
   );
 }
 
-/** What is known of its targets by scans: this one and others, as services are known once. */
+/** Services found on the targets by this and other scans. */
 function Found({ scan: { attributes } }: { scan: ScanRow }) {
   const { targets, started_at } = attributes;
-  const isAskable = started_at !== undefined && targets.length <= limits.maxFilterValues;
+  const canQuery = started_at !== undefined && targets.length <= limits.maxFilterValues;
   const answer = useAnswer(
     'listServices',
     { query: { ip: targets, source: ['scan'], sort: 'ip', per_page: shownServices } },
-    { enabled: isAskable, keepPrevious: false },
+    { enabled: canQuery, keepPrevious: false },
   );
   if (started_at === undefined) return null;
-  const at = isAskable ? { ip: targets } : {};
+  const at = canQuery ? { ip: targets } : {};
   return (
-    <Section title="What scans know of these targets">
-      {isAskable && (
+    <Section title="Services found on these targets">
+      {canQuery && (
         <Answered of={answer} rows={3}>
           {({ data, pagination }) =>
             data.length === 0 ? (
-              <p class="quiet">No open port.</p>
+              <p class="quiet">No open ports.</p>
             ) : (
               <>
                 <SmallTable
@@ -190,9 +190,7 @@ function Found({ scan: { attributes } }: { scan: ScanRow }) {
                   ))}
                 </SmallTable>
                 {pagination.total > data.length && (
-                  <p class="quiet">
-                    {number(pagination.total - data.length)} more are in the list of services.
-                  </p>
+                  <p class="quiet">{number(pagination.total - data.length)} more in the list of services.</p>
                 )}
               </>
             )
@@ -200,10 +198,8 @@ function Found({ scan: { attributes } }: { scan: ScanRow }) {
         </Answered>
       )}
       <p class="row">
-        <a href={href('assets', at)}>Assets {isAskable && 'at these addresses'}</a>
-        <a href={href('assets', { source: 'scan', from: started_at })}>
-          Assets that scans made known, seen since
-        </a>
+        <a href={href('assets', at)}>Assets {canQuery && 'at these addresses'}</a>
+        <a href={href('assets', { source: 'scan', from: started_at })}>Assets found by scans since</a>
         <a href={href('assets', { view: 'services', ...at, source: 'scan' })}>Services</a>
       </p>
     </Section>

@@ -1,18 +1,17 @@
 import type { ScanRow } from './scans.ts';
 
 /**
- * How many scans that were told of live the list lacks because it was asked for before them. What is only further down it
- * is not new.
+ * Counts live scans that the list lacks because it was fetched before them; scans on later pages of the list are not new.
  *
- * @param list - without filters, which would leave scans out; `askedAt` in epoch milliseconds
+ * @param list - an unfiltered list; `fetchedAt` in epoch milliseconds
  */
 export function freshCount(
-  told: Iterable<ScanRow>,
-  list: { readonly rows: readonly ScanRow[]; readonly hasMore: boolean; readonly askedAt: number },
+  live: Iterable<ScanRow>,
+  list: { readonly rows: readonly ScanRow[]; readonly hasMore: boolean; readonly fetchedAt: number },
 ): number {
   const listed = new Set(list.rows.map(({ id }) => id));
-  return [...told].filter(
+  return [...live].filter(
     ({ id, attributes }) =>
-      !listed.has(id) && (!list.hasMore || Date.parse(attributes.requested_at) > list.askedAt),
+      !listed.has(id) && (!list.hasMore || Date.parse(attributes.requested_at) > list.fetchedAt),
   ).length;
 }

@@ -1,23 +1,23 @@
-/** How many probes a scan was through with, and when. Epoch milliseconds. */
+/** Probes completed by a scan at a time in epoch milliseconds. */
 export interface Sample {
   readonly at: number;
   readonly done: number;
 }
 
-/** As far back as the pace is measured. */
+/** Period over which the rate is measured. */
 const windowMs = 10_000;
 
-/** With one more, and without those that are too old to tell the pace, but for the latest of them. */
-export function sampled(samples: readonly Sample[], next: Sample): readonly Sample[] {
+/** Appends a sample and drops those older than the window, except the latest of them. */
+export function withSample(samples: readonly Sample[], next: Sample): readonly Sample[] {
   const last = samples.at(-1);
-  // A scan does not go back: another one has begun.
+  // Fewer probes than before mean that another scan has started.
   if (last !== undefined && next.done < last.done) return [next];
   if (last !== undefined && next.at <= last.at) return samples;
   const firstRecent = samples.findIndex(({ at }) => next.at - at <= windowMs);
   return [...(firstRecent < 0 ? samples.slice(-1) : samples.slice(Math.max(0, firstRecent - 1))), next];
 }
 
-/** Probes a second lately, and how long the rest takes at that pace; undefined while that cannot be told. */
+/** Returns the recent rate in probes per second and the remaining time; undefined if too few samples exist. */
 export function paceOf(
   samples: readonly Sample[],
   total: number,

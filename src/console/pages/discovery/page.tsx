@@ -25,7 +25,7 @@ import './discovery.css';
 const defaultSort = '-requested_at';
 const refreshMs = 10_000;
 
-/** The form as the address has it, so that a scan can be proposed by a link. */
+/** Reads the form from the URL, so that links can prefill a scan. */
 const formOf = (params: URLSearchParams): ScanForm => ({
   targets: (params.get('targets') ?? defaults.targets).split(',').join('\n'),
   ports: params.get('ports') ?? defaults.ports,
@@ -40,36 +40,36 @@ const noForm: Params = {
   by: undefined,
 };
 
-/** Asking the network what is on it: beginning a scan, watching it, and what earlier ones found. */
+/** Starts scans, shows their progress and lists earlier ones. */
 export default function Discovery() {
   const { params } = place.value;
   const live = useLiveScans();
   const sort = params.get('sort') ?? defaultSort;
   const filters = filterQuery('listScans');
   const list = useList('listScans', { query: { ...filters, sort } as never }, { still: true });
-  const told = live.scans.value;
-  const rows = list.rows.map((row) => told.get(row.id) ?? row);
+  const liveScans = live.scans.value;
+  const rows = list.rows.map((row) => liveScans.get(row.id) ?? row);
   const openId = params.get('id') ?? undefined;
   const cursor = useSignal<string | undefined>(undefined);
   const current = useCurrent(live);
   const { hasMore, result } = list;
-  // Whether filters would leave it out, only the service knows.
+  // Only the service can apply the filters to a new scan.
   const fresh =
     Object.keys(filters).length > 0 || result.isPlaceholderData
       ? 0
-      : freshCount(told.values(), { rows, hasMore, askedAt: result.dataUpdatedAt });
+      : freshCount(liveScans.values(), { rows, hasMore, fetchedAt: result.dataUpdatedAt });
 
   const refresh = () => list.refetch();
   const begin = () => setParams({ ...noForm, new: 1 });
   const scanAgain = ({ attributes: { targets, ports, rate, engine } }: ScanRow) =>
     setParams({ new: 1, targets: targets.join(','), ports, rate, by: engine });
-  const shown = told.get(openId ?? '') ?? rows.find(({ id }) => id === (openId ?? cursor.value));
+  const shown = liveScans.get(openId ?? '') ?? rows.find(({ id }) => id === (openId ?? cursor.value));
   useKeys('Discovery', {
     ...(may('startScan') && {
       n: { title: 'New scan', run: begin },
       r: { title: 'Scan again', run: () => shown !== undefined && scanAgain(shown) },
     }),
-    '.': { title: 'Show what is new', run: refresh },
+    '.': { title: 'Load new', run: refresh },
   });
   return (
     <Page title="Discovery" bar={<FilterBar list="listScans" search="Search scans" />}>
@@ -81,7 +81,7 @@ export default function Discovery() {
               id={openId}
               listed={rows.find(({ id }) => id === openId)}
               live={live}
-              onAgain={scanAgain}
+              onRepeat={scanAgain}
             />
           )
         }
@@ -89,9 +89,11 @@ export default function Discovery() {
         {current.scan !== undefined ? (
           <CurrentScan
             scan={current.scan}
-            waiting={[...told.values()].filter(({ attributes }) => attributes.status === 'queued').length}
+            waiting={
+              [...liveScans.values()].filter(({ attributes }) => attributes.status === 'queued').length
+            }
             live={live}
-            onAgain={scanAgain}
+            onRepeat={scanAgain}
           />
         ) : (
           current.error !== null && <Failure error={current.error} onRetry={current.refetch} />
@@ -142,22 +144,22 @@ export default function Discovery() {
   );
 }
 
-/** The scan that runs, else the last one, as it was told of last. */
+/** The running scan or, without one, the last one, in its latest version. */
 function useCurrent(live: LiveScans) {
   const answer = useAnswer('getScanStatus', {}, { refreshMs, keepPrevious: true });
   const data = answer.data?.data;
-  const asked = data?.attributes.status === 'idle' ? undefined : (data as ScanRow | undefined);
+  const fetched = data?.attributes.status === 'idle' ? undefined : (data as ScanRow | undefined);
   const seen = useRef<ScanRow | undefined>(undefined);
-  // Where nothing is told live, what was asked for shows how far it is.
+  // Without the live channel, responses still update the progress.
   useEffect(() => {
-    if (asked === undefined || asked === seen.current) return;
-    seen.current = asked;
-    live.put(asked);
-  }, [asked]);
-  const told = live.scans.value;
-  const running = [...told.values()].find(({ attributes }) => attributes.status === 'running');
-  const known = asked && (told.get(asked.id) ?? asked);
-  const latest = [...told.values(), ...(known ? [known] : [])].reduce<ScanRow | undefined>(
+    if (fetched === undefined || fetched === seen.current) return;
+    seen.current = fetched;
+    live.put(fetched);
+  }, [fetched]);
+  const liveScans = live.scans.value;
+  const running = [...liveScans.values()].find(({ attributes }) => attributes.status === 'running');
+  const known = fetched && (liveScans.get(fetched.id) ?? fetched);
+  const latest = [...liveScans.values(), ...(known ? [known] : [])].reduce<ScanRow | undefined>(
     (last, one) =>
       last === undefined || one.attributes.requested_at > last.attributes.requested_at ? one : last,
     undefined,
@@ -173,18 +175,15 @@ function NoScans({ onBegin }: { onBegin: () => void }) {
   const isFiltered = shownChips('listScans').length > 0 || place.value.params.has('q');
   if (isFiltered)
     return (
-      <Empty title="No scan matches.">
+      <Empty title="No matching scans.">
         <p class="row">
           <WithoutFilters list="listScans" />
         </p>
       </Empty>
     );
   return (
-    <Empty title="Nothing was scanned yet.">
-      <p>
-        What sensors see makes assets known by itself. A scan asks the network what else is there, and what
-        answers on which port.
-      </p>
+    <Empty title="No scans yet.">
+      <p>Sensors discover assets automatically. A scan finds further hosts and their open ports.</p>
       {may('startScan') && (
         <p class="row">
           <Button kind="primary" onClick={onBegin}>

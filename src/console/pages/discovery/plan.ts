@@ -4,7 +4,7 @@ import { ServiceError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { countHosts } from './spans.ts';
 
-/** What a scan that is typed would do, before it is asked for; all pure. */
+/** Previews a scan from the form. All functions here are pure. */
 export interface ScanForm {
   readonly targets: string;
   readonly ports: string;
@@ -12,7 +12,7 @@ export interface ScanForm {
   readonly engine: string;
 }
 
-/** As the service has them where nothing is said. */
+/** The defaults of the API. */
 export const defaults: ScanForm = { targets: '', ports: 'top100', rate: '500', engine: 'connect' };
 const top100 = 100;
 
@@ -26,15 +26,15 @@ export type Faults = Readonly<Partial<Record<ScanField, string>>>;
 export interface Plan {
   readonly hosts: number;
   readonly ports: number;
-  /** False where `top100` may name some of the other ports, too. */
+  /** False if `top100` may overlap with the other ports. */
   readonly isExact: boolean;
   readonly probes: number;
-  /** From what the rate allows to what it takes where nothing answers. */
+  /** Estimated duration: limited by the rate, and if no port answers. */
   readonly leastMs: number;
   readonly mostMs: number;
 }
 
-/** How much a scan is, or what is wrong with it; undefined while nothing is named. */
+/** Estimates a scan and checks the form; `plan` is undefined without valid targets. */
 export function planOf(form: ScanForm): { readonly plan?: Plan; readonly faults: Faults } {
   const targets = targetsOf(form.targets);
   const ports = portsOf(form.ports);
@@ -43,18 +43,19 @@ export function planOf(form: ScanForm): { readonly plan?: Plan; readonly faults:
   const bad = targets.find((target) => !formats.network.test(target));
   if (bad !== undefined) faults.targets = `${bad} ${formats.network.reason}`;
   else if (targets.length > limits.maxScanTargets)
-    faults.targets = `are ${targets.length}, at most ${limits.maxScanTargets}`;
+    faults.targets = `at most ${limits.maxScanTargets} targets allowed (got ${targets.length})`;
   if ('fault' in ports) faults.ports = ports.fault;
   if (!Number.isInteger(rate) || rate < 1 || rate > limits.maxScanRate)
     faults.rate = `must be a whole number from 1 to ${limits.maxScanRate}`;
   const hosts = countHosts(targets);
-  if (hosts > limits.maxScanHosts) faults.targets ??= `make it more than ${limits.maxScanHosts} addresses`;
+  if (hosts > limits.maxScanHosts)
+    faults.targets ??= `at most ${limits.maxScanHosts} addresses allowed per scan`;
   if ('fault' in ports || hosts === 0 || faults.rate !== undefined) return { faults };
   const probes = hosts * ports.count;
   if (probes > limits.maxScanProbes && faults.targets === undefined)
-    faults.ports = `make it more than ${limits.maxScanProbes} probes`;
+    faults.ports = `at most ${limits.maxScanProbes} probes allowed per scan`;
   const leastMs = (probes / rate) * 1000;
-  // As many connections wait at once, each this long where nothing answers.
+  // If no port answers, each of the concurrent connections waits for the whole timeout.
   const slowest = (limits.maxScanConnections / limits.scanConnectTimeoutMs) * 1000;
   const mostMs = (probes / Math.min(rate, slowest)) * 1000 + limits.scanConnectTimeoutMs;
   return { plan: { hosts, ports: ports.count, isExact: ports.isExact, probes, leastMs, mostMs }, faults };
@@ -72,17 +73,17 @@ function portsOf(text: string): Ports {
     }
     const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part);
     if (match === null)
-      return { fault: part === '' ? 'has nothing between two commas or at an end' : `cannot be ${part}` };
+      return { fault: part === '' ? 'contains an empty item' : `${part} is not a port or a range` };
     const first = Number(match[1]);
     const last = Number(match[2] ?? first);
-    if (first < 1 || last > 65_535) return { fault: `has ${part}: ports go from 1 to 65535` };
-    if (first > last) return { fault: `has ${part}: the lower port comes first` };
+    if (first < 1 || last > 65_535) return { fault: `${part}: ports must be from 1 to 65535` };
+    if (first > last) return { fault: `${part}: the lower port must come first` };
     for (let port = first; port <= last; port++) named.add(port);
   }
   return { count: named.size + (hasTop ? top100 : 0), isExact: !hasTop || named.size === 0 };
 }
 
-/** As the service takes it. */
+/** Returns the scan in the request format of the API. */
 export const inputOf = ({ targets, ports, rate, engine }: ScanForm): ScanInput => ({
   targets: targetsOf(targets),
   ports: ports.replaceAll(/\s/g, ''),
@@ -90,7 +91,7 @@ export const inputOf = ({ targets, ports, rate, engine }: ScanForm): ScanInput =
   engine: engine === 'nmap' ? 'nmap' : 'connect',
 });
 
-/** What the service refused, at the field that it names, and whether that is about the networks that may be scanned. */
+/** An error of the service, its form field, and whether a target is outside the allowed networks. */
 export interface Refusal {
   readonly field: ScanField | undefined;
   readonly text: string;
@@ -110,7 +111,7 @@ export function refusalOf(error: unknown, { targets }: ScanInput): Refusal {
   return {
     field,
     text: isOutside
-      ? `${target ?? 'A target'} is outside of the networks that scans may reach`
+      ? `${target ?? 'A target'} is outside the allowed networks`
       : target === undefined
         ? reason
         : `${target} ${reason}`,

@@ -5,7 +5,7 @@ import { tookMs } from './columns.tsx';
 import { paceOf, type Sample } from './pace.ts';
 import type { Scan } from './scans.ts';
 
-/** How far a scan is: hosts and probes as bars, its pace, and how long it still takes. */
+/** The progress of a scan: hosts and probes as bars, the rate and the remaining time. */
 export function ScanProgress({ scan, samples }: { scan: Scan; samples: readonly Sample[] }) {
   const { progress, status, rate } = scan;
   const pace = status === 'running' ? paceOf(samples, progress.probes_total) : undefined;
@@ -13,25 +13,25 @@ export function ScanProgress({ scan, samples }: { scan: Scan; samples: readonly 
   return (
     <div class="scan-progress">
       <div class="scan-bars">
-        <Bar label="Hosts done" done={progress.hosts_done} total={progress.hosts_total} />
+        <Bar label="Hosts" done={progress.hosts_done} total={progress.hosts_total} />
         <Bar label="Probes" done={progress.probes_done} total={progress.probes_total} />
       </div>
       <p class="scan-pace">
         {took !== undefined && (
-          <Part name={status === 'running' ? 'for' : 'took'}>{duration(Math.max(took, 1))}</Part>
+          <Part name={status === 'running' ? 'Elapsed' : 'Duration'}>{duration(Math.max(took, 1))}</Part>
         )}
         {status === 'running' && (
           <>
-            <Part name="at">
+            <Part name="Rate">
               {pace === undefined ? '…' : `${decimal(pace.perSecond)}/s`}
-              <span class="quiet"> of {number(rate)}/s at most</span>
+              <span class="quiet"> of max {number(rate)}/s</span>
             </Part>
-            <Part name="left">
+            <Part name="Remaining">
               {pace === undefined ? '…' : `about ${duration(Math.max(1000, pace.leftMs))}`}
             </Part>
           </>
         )}
-        {status === 'queued' && <span class="quiet">waits: one scan runs at a time</span>}
+        {status === 'queued' && <span class="quiet">Queued: one scan runs at a time</span>}
       </p>
     </div>
   );
@@ -60,13 +60,13 @@ function Bar({ label, done, total }: { label: string; done: number; total: numbe
   );
 }
 
-/** What it found: so far, or in all. */
+/** The results of a scan, so far or in total. */
 export function ScanResult({ result }: { result: NonNullable<Scan['result']> }) {
   const found = [
     ['Hosts up', result.hosts_up],
     ['Open ports', result.services_found],
     ['New assets', result.assets_created],
-    ['Assets known better', result.assets_updated],
+    ['Updated assets', result.assets_updated],
   ] as const;
   return (
     <>
@@ -80,8 +80,8 @@ export function ScanResult({ result }: { result: NonNullable<Scan['result']> }) 
       </dl>
       {(result.services_skipped ?? 0) > 0 && (
         <p class="scan-skipped">
-          {number(result.services_skipped ?? 0)} more open ports were counted and not recorded: some host
-          answers on more than one can have.
+          {number(result.services_skipped ?? 0)} more open ports were not recorded, because a host exceeded
+          the limit of services.
         </p>
       )}
     </>

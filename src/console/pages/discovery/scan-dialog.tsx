@@ -20,11 +20,11 @@ import {
 import type { ScanRow } from './scans.ts';
 
 const engines = [
-  { value: 'connect', title: 'connect: our own, by TCP connections' },
-  { value: 'nmap', title: 'nmap: where it is installed and allowed' },
+  { value: 'connect', title: 'Built-in (TCP connect)' },
+  { value: 'nmap', title: 'Nmap (if installed and enabled)' },
 ];
 
-/** What is to be scanned, how much that is, and what it means for a network. */
+/** Starts a scan, with a preview of its size and duration. */
 export function ScanDialog({
   form: given,
   onStarted,
@@ -52,7 +52,7 @@ export function ScanDialog({
     setRefusal(undefined);
     try {
       const { data } = await api.call('startScan', { body: input });
-      say('The scan is asked for.');
+      say('Scan requested.');
       onStarted(data);
     } catch (error) {
       setRefusal(refusalOf(error, input));
@@ -69,12 +69,12 @@ export function ScanDialog({
         }}
       >
         <p class="quiet">
-          A scan connects to each port of each address and notes what answers. Those who watch that network
-          will see it, and it is written into the audit trail that you asked for it.
+          A scan connects to each port of each address and records what answers. It is visible to network
+          monitoring, and recorded in the audit trail with your name.
         </p>
         <Field
           label="Targets"
-          hint="Addresses and CIDR blocks, one a line or between commas."
+          hint="Addresses and CIDR blocks, one per line or separated by commas."
           error={errorOf('targets')}
         >
           {(attributes) => (
@@ -93,7 +93,7 @@ export function ScanDialog({
         {refusal?.isOutside === true && <Allowed />}
         <Field
           label="Ports"
-          hint="22,80,8000-8100, or top100: those that are open most often."
+          hint="22,80,8000-8100, or top100 for the 100 most common ports."
           error={errorOf('ports')}
         >
           {(attributes) => (
@@ -110,8 +110,8 @@ export function ScanDialog({
         </Field>
         <div class="scan-two">
           <Field
-            label="Probes a second at most"
-            hint={`Up to ${number(limits.maxScanRate)}; 500 is no trouble for a network.`}
+            label="Maximum probes per second"
+            hint={`Up to ${number(limits.maxScanRate)}; 500 is safe for most networks.`}
             error={errorOf('rate')}
           >
             {(attributes) => (
@@ -137,19 +137,19 @@ export function ScanDialog({
         </div>
         <p class="scan-plan" role="status">
           {plan === undefined ? (
-            <span class="quiet">Name what is to be scanned.</span>
+            <span class="quiet">Enter at least one target.</span>
           ) : (
             <Planned plan={plan} />
           )}
         </p>
         {refusal !== undefined && (
           <p class="field-error" role="alert">
-            {refusal.field === undefined ? `Not begun: ${refusal.text}` : 'Not begun: see above.'}
+            {refusal.field === undefined ? `Not started: ${refusal.text}` : 'Not started: see above.'}
           </p>
         )}
         <div class="row">
           <Button type="submit" kind="primary" busy={busy} disabled={!isReady}>
-            Start the scan
+            Start scan
           </Button>
           <Button onClick={onClose}>Cancel</Button>
         </div>
@@ -167,22 +167,21 @@ function Planned({ plan }: { plan: Plan }) {
         {number(probes)} {probes === 1 ? 'probe' : 'probes'}
       </strong>
       : {number(ports)} {ports === 1 ? 'port' : 'ports'} on{' '}
-      {hosts === 1 ? 'one address' : `each of ${number(hosts)} addresses`}. At that rate{' '}
+      {hosts === 1 ? 'one address' : `each of ${number(hosts)} addresses`}. Takes about{' '}
       {duration(Math.max(1000, leastMs))}
-      {mostMs > 2 * leastMs && `, up to ${duration(mostMs)} where nothing answers`}.
+      {mostMs > 2 * leastMs && `, up to ${duration(mostMs)} if nothing answers`}.
     </>
   );
 }
 
-/** Which networks may be scanned, and who says so. */
+/** Explains the setting that limits the networks to scan. */
 function Allowed() {
   return (
     <p class="scan-allowed">
-      Scans reach only networks that an administrator has named in the setting{' '}
-      <code>discovery.allowed_networks</code>; in the beginning that is this machine alone (127.0.0.0/8 and
-      ::1). A target must lie in one of them as a whole.{' '}
+      Scans are limited to the networks in the setting <code>discovery.allowed_networks</code>, by default
+      this machine only (127.0.0.0/8 and ::1). A target must lie entirely within one of them.{' '}
       {may('updateConfig') ? (
-        <a href={href('administration', { view: 'configuration' })}>The settings</a>
+        <a href={href('administration', { view: 'configuration' })}>Open settings</a>
       ) : (
         'Ask an administrator to add it.'
       )}

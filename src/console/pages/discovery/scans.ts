@@ -5,7 +5,7 @@ import { again } from '../../state/answers.ts';
 import { useChannel } from '../../state/live.ts';
 import { api } from '../../state/session.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
-import { type Sample, sampled } from './pace.ts';
+import { type Sample, withSample } from './pace.ts';
 
 export type ScanRow = ListItem<'listScans'>;
 export type Scan = ScanRow['attributes'];
@@ -13,34 +13,34 @@ export type Scan = ScanRow['attributes'];
 export const isOver = ({ status }: Pick<Scan, 'status'>): boolean =>
   status !== 'queued' && status !== 'running';
 
-/** Scans as they were told of while the page is shown, later than what was asked for. */
+/** Scans as last received over the live channel or in responses. */
 export interface LiveScans {
   readonly scans: Signal<ReadonlyMap<string, ScanRow>>;
-  /** Of the scan that runs. */
+  /** Progress samples of the running scan. */
   readonly samples: Signal<readonly Sample[]>;
   readonly put: (scan: ScanRow) => void;
 }
 
-/** As many are kept that nobody asked about. */
+/** The most scans kept. */
 const maxKept = 200;
 
-/** Follows every scan live; what was missed while the connection was lost is asked for. */
+/** Follows all scans live; refetches after the connection was interrupted. */
 export function useLiveScans(): LiveScans {
   const scans = useSignal<ReadonlyMap<string, ScanRow>>(new Map());
   const samples = useSignal<readonly Sample[]>([]);
   const sampledId = useRef<string | undefined>(undefined);
   const put = (scan: ScanRow) => {
     const known = scans.peek().get(scan.id);
-    // What was asked for may arrive after what was told since.
+    // A response may arrive after newer live data.
     if (known !== undefined && isOver(known.attributes) && !isOver(scan.attributes)) return;
     const others = [...scans.peek()].filter(([id]) => id !== scan.id).slice(1 - maxKept);
     scans.value = new Map([...others, [scan.id, scan]]);
     if (scan.attributes.status !== 'running') return;
     const next = { at: Date.now(), done: scan.attributes.progress.probes_done };
-    samples.value = sampledId.current === scan.id ? sampled(samples.peek(), next) : [next];
+    samples.value = sampledId.current === scan.id ? withSample(samples.peek(), next) : [next];
     sampledId.current = scan.id;
   };
-  const askAgain = () => void again(['getScanStatus', 'listScans', 'getScan']);
+  const refetchAll = () => void again(['getScanStatus', 'listScans', 'getScan']);
   useChannel(
     'discovery',
     {},
@@ -49,19 +49,19 @@ export function useLiveScans(): LiveScans {
         put(data as ScanRow);
         if (isOver(data.attributes)) void again(['getScanStatus', 'listAssets', 'listServices']);
       },
-      onLagged: askAgain,
-      onSubscribed: askAgain,
+      onLagged: refetchAll,
+      onSubscribed: refetchAll,
     },
   );
   return { scans, samples, put };
 }
 
-/** Ends a scan; what it found stays. */
+/** Cancels a scan; its results so far are kept. */
 export async function cancelScan({ id }: ScanRow, put: LiveScans['put']): Promise<void> {
   try {
     const { data } = await api.call('cancelScan', { params: { scan_id: id } });
     put(data);
-    say('The scan was cancelled. What it found stays.');
+    say('Scan cancelled. Results so far are kept.');
     await again(['getScanStatus']);
   } catch (error) {
     sayFailure('The scan was not cancelled', error);

@@ -8,8 +8,8 @@ interface Span {
 }
 
 /**
- * How many addresses a scan of these would visit, as the service counts: each once, and of a block of IPv4 neither its
- * network nor its broadcast address (those of a /31 both, RFC 3021). What is no address or block counts nothing.
+ * Counts the addresses that a scan would visit, like the service: each once, without the network and broadcast addresses
+ * of IPv4 blocks (except in a /31, RFC 3021). Invalid targets count as 0.
  */
 export function countHosts(targets: readonly string[]): number {
   const spans = targets.flatMap(spansOf).sort((a, b) => (a.first < b.first ? -1 : 1));

@@ -2,7 +2,7 @@ import type { DnsEvent } from '../../../contract/resources/dns-event.ts';
 import type { NetworkEvent } from '../../../contract/resources/network-event.ts';
 import type { PivotKind } from '../../ui/value.tsx';
 
-/** How a value is written. */
+/** How a value is formatted. */
 export type Writing =
   | 'time'
   | 'duration'
@@ -19,16 +19,16 @@ export type Writing =
 
 export const groups = {
   time: 'Time',
-  ends: 'Ends',
+  ends: 'Endpoints',
   traffic: 'Traffic',
   protocol: 'Protocol',
-  dns: 'Question and answer',
+  dns: 'Query and response',
   ids: 'Identifiers',
   sensor: 'Sensor',
 } as const;
 export type Group = keyof typeof groups;
 
-/** What the page knows of one attribute of an event. The filter of the list has its name, but for `answers`. */
+/** How an attribute of events is displayed. */
 export interface Attribute {
   readonly title: string;
   readonly group: Group;
@@ -51,7 +51,7 @@ const common = {
   connection_id: { title: 'Connection', group: 'ids', as: 'code', pivot: 'connection', width: 160 },
   community_id: { title: 'Community ID', group: 'ids', as: 'code', pivot: 'flow', width: 240 },
   sensor: { title: 'Sensor', group: 'sensor', as: 'word', width: 100 },
-  sensor_id: { title: 'Sent by', group: 'sensor', as: 'code', width: 240 },
+  sensor_id: { title: 'Sensor ID', group: 'sensor', as: 'code', width: 240 },
   source: { title: 'Format', group: 'sensor', as: 'word', width: 72 },
   received_at: { title: 'Received', group: 'time', as: 'time', width: 172 },
 } as const satisfies Record<string, Attribute>;
@@ -66,17 +66,17 @@ const network = {
   vlan: { title: 'VLAN', group: 'ends', as: 'port', width: 60 },
   app_protocol: { title: 'Application', group: 'protocol', as: 'word', width: 90 },
   app_protocols: { title: 'Applications', group: 'protocol', as: 'word', width: 120 },
-  app_protocol_stored: { title: "Sensor's applications", group: 'protocol', as: 'code', width: 120 },
+  app_protocol_stored: { title: 'Applications (sensor)', group: 'protocol', as: 'code', width: 120 },
   state: { title: 'State', group: 'protocol', as: 'word', width: 76 },
-  conn_state: { title: "Sensor's state", group: 'protocol', as: 'code', width: 100 },
+  conn_state: { title: 'State (sensor)', group: 'protocol', as: 'code', width: 100 },
   history: { title: 'History', group: 'protocol', as: 'code', width: 120 },
   src_bytes: { title: 'Sent', group: 'traffic', as: 'bytes', width: 84 },
-  dst_bytes: { title: 'Answered', group: 'traffic', as: 'bytes', width: 84 },
-  src_payload_bytes: { title: 'Payload sent', group: 'traffic', as: 'bytes', width: 96 },
-  dst_payload_bytes: { title: 'Payload answered', group: 'traffic', as: 'bytes', width: 120 },
+  dst_bytes: { title: 'Received', group: 'traffic', as: 'bytes', width: 84 },
+  src_payload_bytes: { title: 'Request payload', group: 'traffic', as: 'bytes', width: 96 },
+  dst_payload_bytes: { title: 'Response payload', group: 'traffic', as: 'bytes', width: 120 },
   src_packets: { title: 'Packets sent', group: 'traffic', as: 'count', width: 96 },
-  dst_packets: { title: 'Packets answered', group: 'traffic', as: 'count', width: 120 },
-  missed_bytes: { title: 'Missed', group: 'traffic', as: 'bytes', width: 84 },
+  dst_packets: { title: 'Packets received', group: 'traffic', as: 'count', width: 120 },
+  missed_bytes: { title: 'Missed bytes', group: 'traffic', as: 'bytes', width: 84 },
 } as const satisfies Record<keyof NetworkEvent, Attribute>;
 
 const dns = {
@@ -88,7 +88,7 @@ const dns = {
   dst_port: { ...common.dst_port, title: 'Resolver port' },
   dst_asset_id: { ...common.dst_asset_id, title: 'Resolver asset' },
   kind: { title: 'Kind', group: 'protocol', as: 'word', width: 90 },
-  query: { title: 'Name', group: 'dns', as: 'code', pivot: 'domain', width: 260 },
+  query: { title: 'Query', group: 'dns', as: 'code', pivot: 'domain', width: 260 },
   registered_domain: { title: 'Domain', group: 'dns', as: 'code', pivot: 'domain', width: 170 },
   qtype: { title: 'Type', group: 'dns', as: 'word', width: 60 },
   qclass: { title: 'Class', group: 'dns', as: 'word', width: 60 },
@@ -96,7 +96,7 @@ const dns = {
   rcode: { title: 'Response code', group: 'dns', as: 'port', width: 104 },
   answers: { title: 'Answers', group: 'dns', as: 'answers', width: 260 },
   rtt_ms: { title: 'Round trip', group: 'time', as: 'duration', width: 80 },
-  transaction_id: { title: 'Message id', group: 'ids', as: 'port', width: 84 },
+  transaction_id: { title: 'Transaction ID', group: 'ids', as: 'port', width: 84 },
   authoritative: { title: 'Authoritative', group: 'protocol', as: 'flag', width: 96 },
   truncated: { title: 'Truncated', group: 'protocol', as: 'flag', width: 84 },
   recursion_desired: { title: 'Recursion desired', group: 'protocol', as: 'flag', width: 120 },
@@ -104,13 +104,13 @@ const dns = {
   rejected: { title: 'Rejected', group: 'protocol', as: 'flag', width: 76 },
 } as const satisfies Record<keyof DnsEvent, Attribute>;
 
-/** Every attribute of the events of each table, by its name. */
+/** The attributes of each table by name. */
 export const attributes: Readonly<Record<'network' | 'dns', Readonly<Record<string, Attribute>>>> = {
   network,
   dns,
 };
 
-/** The filter of the list that takes values of this attribute. */
+/** Returns the filter for values of an attribute. */
 export const filterOf = (attribute: string): string => membersOf[attribute] ?? attribute;
 const membersOf: Readonly<Record<string, string>> = {
   answers: 'answer',

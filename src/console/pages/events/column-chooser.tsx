@@ -6,7 +6,7 @@ import { allColumns, chosenColumns, columnsText } from './column-names.ts';
 import { rememberColumns } from './remembered.ts';
 import { type TableName, tables } from './tables.ts';
 
-/** Which columns the table has; they stand in the address, and this browser remembers them. */
+/** Selects the columns; the selection is kept in the URL and in this browser. */
 export function ColumnChooser({
   table,
   chosen,
@@ -23,7 +23,7 @@ export function ColumnChooser({
     setParams({ [tables[table].columnsIn]: text }, { replace: true });
   };
   const parts = [
-    { title: 'Several in one', ids: all.filter(({ id }) => attributes[table][id] === undefined) },
+    { title: 'Combined', ids: all.filter(({ id }) => attributes[table][id] === undefined) },
     ...Object.entries(groups).map(([group, title]) => ({
       title,
       ids: all.filter(({ id }) => attributes[table][id]?.group === group),
@@ -52,7 +52,7 @@ export function ColumnChooser({
         ))}
       </div>
       <div class="row">
-        <Button onClick={() => take(chosenColumns(table, undefined))}>As they were at first</Button>
+        <Button onClick={() => take(chosenColumns(table, undefined))}>Reset to defaults</Button>
         <Button kind="primary" onClick={onClose}>
           Done
         </Button>

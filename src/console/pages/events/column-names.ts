@@ -7,13 +7,13 @@ interface Named {
   readonly width: number;
 }
 
-/** Columns that say several attributes at once. */
+/** Columns that combine several attributes. */
 const composed: Readonly<Record<TableName, Readonly<Record<string, Named>>>> = {
   network: {
     src: { title: 'Source', width: 176 },
     dst: { title: 'Destination', width: 176 },
     protocol: { title: 'Protocol', width: 104 },
-    traffic: { title: 'Sent / answered', width: 148 },
+    traffic: { title: 'Sent / received', width: 148 },
   },
   dns: { src: { title: 'Client', width: 176 }, dst: { title: 'Resolver', width: 176 } },
 };
@@ -31,7 +31,7 @@ export interface ColumnName {
   readonly title: string;
 }
 
-/** All columns that a table can have, in the order in which they stand. */
+/** Returns all columns of a table in display order. */
 export function allColumns(table: TableName): ColumnName[] {
   const ids = new Set([
     ...defaults[table],
@@ -43,7 +43,7 @@ export function allColumns(table: TableName): ColumnName[] {
 
 export const titleOf = (table: TableName, id: string): string => namedOf(table, id)?.title ?? id;
 
-/** The columns that a text of the address names, or those of everybody; the time is always among them. */
+/** Parses the columns in the URL; without any, returns the defaults. The time is always included. */
 export function chosenColumns(table: TableName, text: string | null | undefined): readonly string[] {
   const known = new Set(allColumns(table).map(({ id }) => id));
   const named = [...new Set((text ?? '').split(','))].filter((id) => known.has(id));
@@ -51,7 +51,7 @@ export function chosenColumns(table: TableName, text: string | null | undefined)
   return named.includes('timestamp') ? named : ['timestamp', ...named];
 }
 
-/** How the address names them; undefined for those of everybody. */
+/** Formats columns for the URL; undefined for the defaults. */
 export function columnsText(table: TableName, ids: readonly string[]): string | undefined {
   const order = allColumns(table).map(({ id }) => id);
   const text = order.filter((id) => ids.includes(id)).join(',');

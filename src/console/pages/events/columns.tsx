@@ -5,7 +5,7 @@ import { columnsText, titleOf, widthOf } from './column-names.ts';
 import type { EventRow, TableName } from './tables.ts';
 import { End, textOf, Written } from './written.tsx';
 
-/** From which width of the table on a column of the default is shown. */
+/** Table widths in pixels from which default columns are shown. */
 const from: Readonly<Record<string, number>> = {
   protocol: 480,
   qtype: 480,
@@ -17,14 +17,14 @@ const from: Readonly<Record<string, number>> = {
   rtt_ms: 960,
 };
 
-/** The columns themselves, and the width that they need together, in pixels. */
+/** Returns the columns and, for custom columns, the width that they need in pixels. */
 export function columnsOf(
   table: TableName,
   ids: readonly string[],
   { plain }: { plain: boolean },
 ): { columns: Column<EventRow>[]; minWidth: number | undefined } {
   const own = columnsText(table, ids) !== undefined;
-  // The widest text takes the room that is left.
+  // The widest column takes the remaining space.
   const widest = [...ids].sort((a, b) => widthOf(table, b) - widthOf(table, a))[0];
   const columns = ids.map((id): Column<EventRow> => {
     const width = widthOf(table, id);
@@ -47,7 +47,7 @@ function trackOf(id: string, width: number, grows: boolean, own: boolean): strin
   if (id === 'timestamp') return 'var(--events-time)';
   if (id === 'severity') return 'var(--events-severity)';
   if (!grows) return `${width}px`;
-  // What everybody sees has to fit a phone; who chose columns wants to read them.
+  // Default columns must fit a phone; columns that the user chose must stay readable.
   return own ? `minmax(${width}px, 1fr)` : 'minmax(80px, 1fr)';
 }
 
@@ -82,7 +82,7 @@ function cellOf(table: TableName, id: string, of: EventRow['attributes'], plain:
   }
 }
 
-/** The day is quieter than the time. Where there is little room it goes, or above the time if it is of another year. */
+/** The time, with the day in a quieter colour. Narrow tables hide the day, or show it above if the year differs. */
 function Moment({ at }: { at: string }) {
   const ms = Date.parse(at);
   const date = day(ms);

@@ -4,14 +4,14 @@ import type { Filters } from './question.ts';
 import { type TableName, tables } from './tables.ts';
 
 export const forms = {
-  lines: { title: 'NDJSON', extension: 'ndjson', says: 'a JSON object a line' },
-  arrow: { title: 'Arrow', extension: 'arrow', says: 'columns, for pandas, Polars, DuckDB' },
+  lines: { title: 'NDJSON', extension: 'ndjson', says: 'one JSON object per line' },
+  arrow: { title: 'Arrow', extension: 'arrow', says: 'columnar, for pandas, Polars, DuckDB' },
 } as const satisfies Record<WholeListForm, object>;
 
-/** Quoted for a POSIX shell: what is within says nothing to it. */
+/** Quotes a text for a POSIX shell, so that nothing in it is expanded. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The command that downloads the same list. The token is the reader's to fill in. */
+/** Returns the command that downloads the list; users set CANDOR_TOKEN themselves. */
 export function curlCommand(origin: string, table: TableName, query: Filters, form: WholeListForm): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))

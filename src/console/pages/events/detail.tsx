@@ -11,11 +11,11 @@ import { Failure, Loading } from '../../ui/states.tsx';
 import { Value } from '../../ui/value.tsx';
 import { attributes, type Group, groups } from './attributes.ts';
 import { EventProof } from './proof.tsx';
-import { AssetLink, ConnectionEvents, NamingAlerts } from './related.tsx';
+import { AssetLink, ConnectionEvents, RelatedAlerts } from './related.tsx';
 import { type EventAttributes, type EventRow, type TableName, tables } from './tables.ts';
 import { Written } from './written.tsx';
 
-/** Everything that is known of an event: what its sensor said, what the service found out, and what belongs to it. */
+/** One event: its attributes, related alerts and events, and its proof. */
 export function EventDetail({
   table,
   id,
@@ -24,23 +24,23 @@ export function EventDetail({
 }: {
   table: TableName;
   id: string;
-  /** Where it is in the list already. */
+  /** The row of the event if the list has it. */
   row: EventRow | undefined;
   onClose: () => void;
 }) {
-  const asked = useAnswer(
+  const answer = useAnswer(
     tables[table].get,
     { params: { event_id: id } },
     { enabled: row === undefined, keepPrevious: false },
   );
-  const event = row ?? (asked.data?.data as EventRow | undefined);
+  const event = row ?? (answer.data?.data as EventRow | undefined);
   if (event === undefined)
     return (
       <Detail title="Event" onClose={onClose}>
-        {asked.error === null ? (
+        {answer.error === null ? (
           <Loading />
         ) : (
-          <Failure error={asked.error} onRetry={() => void asked.refetch()} />
+          <Failure error={answer.error} onRetry={() => void answer.refetch()} />
         )}
       </Detail>
     );
@@ -51,7 +51,7 @@ export function EventDetail({
         {groupsOf(table).map((group) => (
           <Part key={group} table={table} group={group} event={event} />
         ))}
-        <NamingAlerts eventId={id} />
+        <RelatedAlerts eventId={id} />
         {of.connection_id !== undefined && (
           <ConnectionEvents connectionId={String(of.connection_id)} except={id} />
         )}
@@ -85,7 +85,7 @@ function Actions({ event: { attributes: of } }: { event: EventRow }) {
       <Severity level={of.severity} />
       {of.connection_id !== undefined && (
         <a class="button" href={href('events', { range: 'all', connection_id: String(of.connection_id) })}>
-          Only this connection
+          Filter by connection
         </a>
       )}
     </>
@@ -98,7 +98,7 @@ const order: Readonly<Record<TableName, readonly Group[]>> = {
 };
 const groupsOf = (table: TableName): readonly Group[] => order[table];
 
-/** Answers have a table of their own; the first protocol is one of the list. */
+/** Attributes displayed elsewhere: answers have their own table, and `app_protocols` includes `app_protocol`. */
 const shownElsewhere: ReadonlySet<string> = new Set(['answers', 'app_protocol']);
 
 function Part({ table, group, event }: { table: TableName; group: Group; event: EventRow }) {
@@ -115,7 +115,7 @@ function Part({ table, group, event }: { table: TableName; group: Group; event: 
         <Written table={table} name={name} of={of} />
       ),
     ]);
-  if (group === 'ids') facts.push(['Event', <Value key="id" value={event.id} />]);
+  if (group === 'ids') facts.push(['Event ID', <Value key="id" value={event.id} />]);
   if (facts.length === 0) return null;
   return (
     <Section title={groups[group]}>
@@ -125,23 +125,23 @@ function Part({ table, group, event }: { table: TableName; group: Group; event: 
   );
 }
 
-/** A time as it is, with its zone on hover, and how it stands to that of the event. */
+/** A time, with its zone on hover and its offset from the time of the event. */
 function Moment({ table, name, of }: { table: TableName; name: string; of: EventAttributes }) {
   const at = Date.parse(String(of[name]));
   const after = at - Date.parse(of.timestamp);
   return (
     <span title={exact(at)}>
       <Written table={table} name={name} of={of} />
-      {name === 'received_at' && <span class="quiet"> {afterwards(after)}</span>}
+      {name === 'received_at' && <span class="quiet"> {offsetText(after)}</span>}
     </span>
   );
 }
 
-const afterwards = (ms: number): string =>
-  ms < 0 ? `${duration(-ms)} before it: the clocks differ` : `${duration(ms)} after`;
+const offsetText = (ms: number): string =>
+  ms < 0 ? `${duration(-ms)} before the event (clock skew)` : `${duration(ms)} after the event`;
 
 function Answers({ answers }: { answers: readonly DnsAnswer[] }) {
-  if (answers.length === 0) return <p class="quiet">The answer section was empty.</p>;
+  if (answers.length === 0) return <p class="quiet">The answer section is empty.</p>;
   return (
     <SmallTable heads={[{ title: 'Answer' }, { title: 'Type' }, { title: 'TTL' }]}>
       {answers.map(({ type, ttl, data }, index) => (

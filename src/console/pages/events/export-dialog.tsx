@@ -12,7 +12,7 @@ import { curlCommand, forms } from './command.ts';
 import type { Question } from './question.ts';
 import { type TableName, tables } from './tables.ts';
 
-/** All that is filtered as a file, or the command that fetches it. */
+/** Exports all matching events to a file, or shows the command that does. */
 export function ExportDialog({
   table,
   question,
@@ -36,20 +36,20 @@ export function ExportDialog({
       api.whole(list, form, { query: query as never, signal }),
     );
     if (saved === undefined) return;
-    say(`${tables[table].title} events were saved.`);
+    say(`${tables[table].title} events exported.`);
     onClose();
   };
   const command = curlCommand(location.origin, table, query, form);
   return (
     <Dialog title={`Export ${tables[table].title} events`} onClose={onClose} wide>
       <p>
-        {total === undefined ? 'All' : number(total)} {tables[table].one}
-        {total === 1 ? '' : 's'}: all that the filters and the time let through,{' '}
+        Exports {total === undefined ? 'all' : number(total)} {tables[table].one}
+        {total === 1 ? '' : 's'} that match the filters and the time range,{' '}
         {sort.startsWith('-') ? 'newest' : 'oldest'} first.
       </p>
       <div class="row">
         <Choice
-          label="Form"
+          label="Format"
           options={(Object.keys(forms) as WholeListForm[]).map((value) => ({
             value,
             title: forms[value].title,
@@ -62,7 +62,7 @@ export function ExportDialog({
       <SaveAs saving={saving} onStart={() => void start()} total={total} lines={form === 'lines'} />
       <div class="events-command">
         <div class="row spread">
-          <h3 class="quiet">The same by command</h3>
+          <h3 class="quiet">Command line</h3>
           <Button kind="plain" onClick={() => copy(command, 'Command')}>
             Copy
           </Button>

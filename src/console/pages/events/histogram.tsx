@@ -12,10 +12,10 @@ import type { Question } from './question.ts';
 import { type TableName, tables } from './tables.ts';
 import { widerRange } from './zoom.ts';
 
-/** As many bars as there is room for. */
+/** The most bars that fit. */
 const maxBars = 120;
 
-/** How many events there were when, by severity. A span that is dragged becomes the time of the page. */
+/** Event counts over time by severity. Dragging across it sets the time range of the page. */
 export function EventHistogram({
   table,
   question,
@@ -38,23 +38,23 @@ export function EventHistogram({
   return (
     <div class="events-histogram" role="group" aria-label="Events over time" onDblClick={widen}>
       {shown?.total === 0 ? (
-        <p class="events-histogram-state quiet">None{within(question.query.from, question.query.to)}.</p>
+        <p class="events-histogram-state quiet">No events{within(question.query.from, question.query.to)}.</p>
       ) : shown === undefined || bars === undefined ? (
         <p class="events-histogram-state quiet" role="status">
           {answer.error === null ? (
-            'Counting …'
+            'Loading …'
           ) : (
             <>
-              Counts over time are not to be had: {answer.error.message}{' '}
+              Histogram unavailable: {answer.error.message}{' '}
               <Button kind="plain" onClick={() => void answer.refetch()}>
-                Try again
+                Retry
               </Button>
             </>
           )}
         </p>
       ) : (
         <Chart
-          label={`${number(shown.total)} ${tables[table].one}s over time, by severity, in steps of ${duration(shown.bucket_ms)}. Drag to zoom; the time menu does the same by keyboard.`}
+          label={`${number(shown.total)} ${tables[table].one}s over time, by severity, in steps of ${duration(shown.bucket_ms)}. Drag to zoom, or use the time menu with the keyboard.`}
           times={bars.times}
           series={bars.series}
           kind="bars"
@@ -68,7 +68,7 @@ export function EventHistogram({
       <p class="events-histogram-line quiet">
         <span class="events-pointed">{shown && <Pointed histogram={shown} index={pointed.value} />}</span>
         {shownRange().name !== 'all' && (
-          <Button kind="plain" hint="-" title="A wider time (double click on the chart)" onClick={widen}>
+          <Button kind="plain" hint="-" title="Zoom out (double-click the chart)" onClick={widen}>
             Zoom out
           </Button>
         )}
@@ -77,10 +77,10 @@ export function EventHistogram({
   );
 }
 
-/** The bar under the pointer in words, else what a bar is. */
+/** Describes the bar under the pointer or, without one, the length of a bar. */
 function Pointed({ histogram, index }: { histogram: Bars; index: number | undefined }) {
   const bucket = index === undefined ? undefined : histogram.buckets[index];
-  if (bucket === undefined) return <>a bar is {duration(histogram.bucket_ms)} · drag to zoom</>;
+  if (bucket === undefined) return <>{duration(histogram.bucket_ms)} per bar · drag to zoom</>;
   const start = Date.parse(bucket.at);
   const end = start + histogram.bucket_ms;
   const time = (at: number) => instant(at, { ms: false }).slice(11);

@@ -14,16 +14,16 @@ import type { Question } from './question.ts';
 import { type EventRow, type TableName, tables } from './tables.ts';
 import { createTail } from './tail.ts';
 
-/** Rows that are kept: what one scrolls back through; older ones are in the list. */
+/** Rows kept for scrolling back; older ones are in the list. */
 const keptRows = 2000;
-/** What comes is drawn together, as often as it can be read: at a thousand rows a second each drawing changes every row. */
+/** Minimum time between renders in milliseconds, so that a fast stream does not block the browser. */
 const drawnEveryMs = 100;
-/** Rows from before, that what comes is put on top of. */
+/** Stored rows loaded below the stream when it starts. */
 const rowsBefore = 100;
 
 /**
- * Events as they are committed, newest on top. Whoever looks at one (presses, scrolls, moves the cursor) holds the stream:
- * nothing moves under the hand. Events that came meanwhile are counted and shown when it goes on.
+ * Events as they are committed, newest on top. Pressing a row, scrolling or moving the cursor pauses the stream, so that
+ * rows do not move under the pointer. Events received while paused are counted and shown on resume.
  */
 export function LiveTable({
   table,
@@ -39,14 +39,14 @@ export function LiveTable({
   onOpen: (row: EventRow, options: { replace: boolean }) => void;
 }) {
   const { filters } = question;
-  const asked = JSON.stringify(filters);
-  const tail = useMemo(() => createTail<EventRow>(keptRows), [table, asked]);
+  const filtersKey = JSON.stringify(filters);
+  const tail = useMemo(() => createTail<EventRow>(keptRows), [table, filtersKey]);
   const paused = useSignal(false);
   const lost = useSignal(0);
-  const refused = useSignal<ServiceError | undefined>(undefined);
+  const failure = useSignal<ServiceError | undefined>(undefined);
   const startedMs = useMemo(() => Date.now(), [tail]);
   const cursor = useSignal<string | undefined>(undefined);
-  /** Counts what was drawn: the rows themselves are the tail's. */
+  /** Incremented to render: the rows themselves are in the tail. */
   const drawn = useSignal(0);
   const frame = useRef(0);
   const drawnAt = useRef(0);
@@ -56,7 +56,7 @@ export function LiveTable({
     frame.current ||= requestAnimationFrame((at) => {
       frame.current = 0;
       if (paused.peek()) return;
-      // The next one comes of itself only where there is something that waits.
+      // Too early: try again in the next frame.
       if (at - drawnAt.current < drawnEveryMs) return draw();
       drawnAt.current = at;
       if (tail.show()) drawn.value += 1;
@@ -72,11 +72,11 @@ export function LiveTable({
       lost.value += dropped ?? 1;
     },
     onError: (error) => {
-      refused.value = error;
+      failure.value = error;
     },
-    // What was committed until now is in the list, and what comes now follows: none is missing between them.
+    // The list has all events committed before the subscription, so that none is missed in between.
     onSubscribed: () => {
-      refused.value = undefined;
+      failure.value = undefined;
       if (tail.rows.length > 0) return;
       const query = { ...question.filters, per_page: rowsBefore } as never;
       void api.call(tables[table].list, { query }).then(
@@ -85,7 +85,7 @@ export function LiveTable({
           drawn.value += 1;
         },
         (error: ServiceError) => {
-          refused.value = error;
+          failure.value = error;
         },
       );
     },
@@ -93,8 +93,8 @@ export function LiveTable({
   const hold = () => {
     paused.value = true;
   };
-  // What is pressed while rows stream is the row that was seen there then: what is let go may be another, or its cells new
-  // ones, so that no click comes of it.
+  // While rows stream, the row under the pointer can change between press and release, and the browser then sends no
+  // click. The row that was pressed is opened.
   const pressed = useRef<EventRow | undefined>(undefined);
   const opened = useRef(false);
   const press = (event: PointerEvent) => {
@@ -119,8 +119,8 @@ export function LiveTable({
     if (cursor.value !== undefined) hold();
   }, [cursor.value]);
   useKeys('Live', {
-    space: { title: 'Hold or go on', run: () => (paused.peek() ? resume() : hold()) },
-    '.': { title: 'Go on', run: resume },
+    space: { title: 'Pause or resume', run: () => (paused.peek() ? resume() : hold()) },
+    '.': { title: 'Resume', run: resume },
   });
   const { columns, minWidth } = useMemo(
     () => columnsOf(table, ids, { plain: !isPaused }),
@@ -133,10 +133,10 @@ export function LiveTable({
         paused={isPaused}
         lost={lost.value}
         startedMs={startedMs}
-        onHold={hold}
+        onPause={hold}
         onResume={resume}
       />
-      {refused.value !== undefined && <Failure error={refused.value} />}
+      {failure.value !== undefined && <Failure error={failure.value} />}
       <div
         class="events-live"
         onPointerDownCapture={press}
@@ -159,13 +159,13 @@ export function LiveTable({
   );
 }
 
-/** The row that an event is about; rows of a table have the id of theirs at the end of their own. */
+/** Returns the row under the pointer; the id of a table row element ends with the id of its event. */
 function rowAt({ target }: Event, rows: readonly EventRow[]): EventRow | undefined {
   const element = target instanceof Element ? target.closest('.table-row') : null;
   return element === null ? undefined : rows.find(({ id }) => element.id.endsWith(id));
 }
 
-/** Alone in being drawn for what comes. */
+/** The only component that renders again for new rows. */
 function Rows({
   tail,
   drawn,
@@ -189,7 +189,7 @@ function Rows({
       {...(minWidth !== undefined && { minWidth })}
       list={{ rows: tail.rows }}
       keyOf={({ id }) => id}
-      empty={<Empty title="Nothing has come yet.">What matches the filters is shown here as it comes.</Empty>}
+      empty={<Empty title="Waiting for events.">New events that match the filters appear here.</Empty>}
     />
   );
 }
@@ -199,32 +199,32 @@ function LiveBar({
   paused,
   lost,
   startedMs,
-  onHold,
+  onPause,
   onResume,
 }: {
   tail: ReturnType<typeof createTail<EventRow>>;
   paused: boolean;
   lost: number;
   startedMs: number;
-  onHold: () => void;
+  onPause: () => void;
   onResume: () => void;
 }) {
-  // Once a second is often enough to be read.
+  // Updated once a second, so that it can be read.
   const rate = tail.rate(now.value);
   return (
     <div class="events-livebar">
       {paused ? (
         <Button kind="primary" hint="space" onClick={onResume}>
-          Go on
+          Resume
         </Button>
       ) : (
-        <Button hint="space" onClick={onHold}>
-          Hold
+        <Button hint="space" onClick={onPause}>
+          Pause
         </Button>
       )}
       <span role="status">
         {paused ? (
-          <span class="events-held">Held while you read: {number(tail.waiting)} came since</span>
+          <span class="events-held">Paused: {number(tail.waiting)} new</span>
         ) : (
           <span class="events-flows">
             <span aria-hidden="true">● </span>live
@@ -233,11 +233,11 @@ function LiveBar({
       </span>
       <span class="mono">{compact(rate)} /s</span>
       <span class="quiet">
-        as they come, since {instant(startedMs, { ms: false }).slice(11)}, the last {number(keptRows)}
+        since {instant(startedMs, { ms: false }).slice(11)}, last {number(keptRows)} events
       </span>
       {lost > 0 && (
         <span class="events-lost">
-          {number(lost)} skipped: they came faster than they could be sent. The list has them.
+          {number(lost)} skipped because the stream was too fast. The list has them.
         </span>
       )}
     </div>

@@ -29,8 +29,8 @@ import { ValuesPanel } from './values.tsx';
 import { widerRange } from './zoom.ts';
 import './events.css';
 
-/** How often it is looked whether there is more than what is shown, in milliseconds. */
-const newsMs = 10_000;
+/** Interval of the check for new events, in milliseconds. */
+const newEventsMs = 10_000;
 
 /** The explorer of network and DNS events. */
 export default function Events() {
@@ -56,31 +56,31 @@ function Explorer({ table }: { table: TableName }) {
   const open = params.get('id') ?? undefined;
   const choosing = useSignal(false);
   const exporting = useSignal(false);
-  const { question, again: askAgain } = useQuestion(table);
+  const { question, again: refreshQuery } = useQuestion(table);
   const query = { ...question.query, sort } as never;
   const list = useList(operation, { query }, { still: true, enabled: !live });
   const rows = list as unknown as Rows<EventRow>;
   const other = table === 'dns' ? 'network' : 'dns';
-  const elsewhere = useOtherTotal(other, question, live);
+  const otherTotal = useOtherTotal(other, question, live);
   const ids = chosenColumns(table, params.get(columnsIn));
   const columnsKey = ids.join();
   const { columns, minWidth } = useMemo(() => columnsOf(table, ids, { plain: false }), [table, columnsKey]);
 
-  // What this browser remembers is put into the address, so that the address says what is seen.
+  // The remembered columns go into the URL, so that a shared link shows the same columns.
   useEffect(() => {
-    const kept = rememberedColumns(table);
-    if (kept !== undefined && !place.peek().params.has(columnsIn))
-      setParams({ [columnsIn]: kept }, { replace: true });
+    const remembered = rememberedColumns(table);
+    if (remembered !== undefined && !place.peek().params.has(columnsIn))
+      setParams({ [columnsIn]: remembered }, { replace: true });
   }, [table]);
 
   const refresh = () => {
-    if (askAgain()) return;
+    if (refreshQuery()) return;
     list.refetch();
     void again([tables[table].histogram, tables[other].list]);
   };
   const goLive = () => {
     setParams({ live: live ? undefined : 1 }, { replace: true });
-    // The list was asked for before what came live.
+    // The list was loaded before the live events.
     if (live) refresh();
   };
   const counted = params.get('values') ?? undefined;
@@ -90,12 +90,12 @@ function Explorer({ table }: { table: TableName }) {
       { replace: true },
     );
   useKeys('Events', {
-    t: { title: live ? 'Stop the live tail' : 'Follow live', run: goLive },
-    '.': { title: 'Show what is new', run: refresh },
+    t: { title: live ? 'Stop live tail' : 'Start live tail', run: goLive },
+    '.': { title: 'Load new', run: refresh },
     c: { title: 'Choose columns', run: () => (choosing.value = true) },
     e: { title: 'Export', run: () => (exporting.value = true) },
     v: { title: 'Most frequent values', run: showValues },
-    '-': { title: 'A wider time', run: () => setParams(widerRange(shownRange(), ranges, Date.now())) },
+    '-': { title: 'Zoom out', run: () => setParams(widerRange(shownRange(), ranges, Date.now())) },
   });
 
   const onOpen = ({ id }: EventRow, options: { replace: boolean }) => setParams({ id }, options);
@@ -116,7 +116,7 @@ function Explorer({ table }: { table: TableName }) {
           name="table"
           tabs={(Object.keys(tables) as TableName[]).map((value) => ({
             value,
-            title: titleOf(value, value === other ? elsewhere : live ? undefined : list.total),
+            title: titleOf(value, value === other ? otherTotal : live ? undefined : list.total),
           }))}
         />
         <div class="events-actions">
@@ -134,7 +134,7 @@ function Explorer({ table }: { table: TableName }) {
           </Button>
         </div>
       </div>
-      <EventHistogram table={table} question={question} {...(live && { refreshMs: newsMs })} />
+      <EventHistogram table={table} question={question} {...(live && { refreshMs: newEventsMs })} />
       {live ? (
         <LiveTable table={table} question={question} columns={ids} open={open} onOpen={onOpen} />
       ) : (
@@ -174,7 +174,7 @@ function Explorer({ table }: { table: TableName }) {
 const titleOf = (table: TableName, total: number | undefined): string =>
   total === undefined ? tables[table].title : `${tables[table].title} ${number(total)}`;
 
-/** How many events of the other table match the same filters; undefined where one of them is not known there. */
+/** Counts the matching events of the other table; undefined if it does not have all of the filters. */
 function useOtherTotal(other: TableName, { filters, query }: Question, live: boolean): number | undefined {
   const { list } = tables[other];
   const { from, to } = query;
@@ -196,7 +196,7 @@ interface FirstPage {
   };
 }
 
-/** How many there are, exactly, how long it took to know, and how many have come since. */
+/** The number of matches, the query time and the number of new events. */
 function Count({
   table,
   list,
@@ -213,7 +213,7 @@ function Count({
   const latest = useAnswer(
     operation,
     { query: { ...(query as object), per_page: 1 } as never },
-    { refreshMs: newsMs, enabled: follows && list.total !== undefined, keepPrevious: false },
+    { refreshMs: newEventsMs, enabled: follows && list.total !== undefined, keepPrevious: false },
   );
   if (list.total === undefined) return <p class="events-count quiet">{list.error === null ? '…' : ' '}</p>;
   const meta = (list.result.data as { pages: FirstPage[] } | undefined)?.pages[0]?.meta;
@@ -231,10 +231,10 @@ function Count({
         <a class="events-damaged" href={href('status')}>
           {' '}
           · <span aria-hidden="true">▲ </span>
-          {number(damaged)} damaged events are left out
+          {number(damaged)} damaged events excluded
         </a>
       )}
-      {list.result.isPlaceholderData && <span> · asking …</span>}
+      {list.result.isPlaceholderData && <span> · loading …</span>}
       {fresh > 0 && !list.result.isPlaceholderData && (
         <Button kind="plain" hint="." onClick={onRefresh}>
           <span class="events-new">{number(fresh)} new</span>
@@ -249,15 +249,15 @@ function Nothing({ table, isFiltered }: { table: TableName; isFiltered: boolean 
   const store = everything.data?.data.attributes.store;
   const stored = store && (table === 'dns' ? store.dns_events : store.network_events);
   return (
-    <Empty title={`No ${tables[table].one}s${isFiltered ? ' that match' : ''} in this time.`}>
+    <Empty title={`No ${isFiltered ? 'matching ' : ''}${tables[table].one}s in this range.`}>
       {stored !== undefined &&
         (stored === 0
-          ? 'None is stored yet: no sensor has sent any.'
-          : `${number(stored)} are stored in all. A wider time or fewer filters may show some.`)}
+          ? 'No events stored yet.'
+          : `${number(stored)} stored in total. Try a wider range or fewer filters.`)}
       <div class="row">
         {shownRange().name !== 'all' && (
           <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>
-            Look at all time
+            Search all time
           </Button>
         )}
       </div>

@@ -22,7 +22,7 @@ interface Proven {
   readonly sealed: SealedEvent;
 }
 
-/** Whether the log covers the event, computed in this browser when the user asks. */
+/** Proves in this browser, on request, that the log covers the event. */
 export function EventProof({ table, id }: { table: TableName; id: string }) {
   const [result, setResult] = useState<Proven | Fault | 'checking'>();
   if (!may(tables[table].proof)) return null;
@@ -32,9 +32,9 @@ export function EventProof({ table, id }: { table: TableName; id: string }) {
   };
   return (
     <Section title="Proof">
-      {result === undefined && <p class="quiet">Events can be proven if transparency.seal_events is on.</p>}
+      {result === undefined && <p class="quiet">Requires transparency.seal_events.</p>}
       {result === 'checking' ? (
-        <p role="status">Checking in this browser …</p>
+        <p role="status">Verifying in this browser …</p>
       ) : result instanceof Fault ? (
         <p role="alert">
           <strong>{isLater(result) ? '○ Not proven yet.' : '✕ Not proven.'}</strong>{' '}
@@ -45,10 +45,10 @@ export function EventProof({ table, id }: { table: TableName; id: string }) {
       )}
       <div class="row">
         <Button onClick={() => void check()} disabled={result === 'checking'}>
-          {result === undefined ? 'Prove this event' : 'Check again'}
+          {result === undefined ? 'Prove this event' : 'Verify again'}
         </Button>
         {typeof result === 'object' && !(result instanceof Fault) && (
-          <Button onClick={() => saveText(`candor-event-${id}.json`, result.text)}>Download the proof</Button>
+          <Button onClick={() => saveText(`candor-event-${id}.json`, result.text)}>Download proof</Button>
         )}
       </div>
     </Section>
@@ -66,12 +66,12 @@ function Outcome({ proven: { sealed } }: { proven: Proven }) {
       {sealed.derived.length > 0 && (
         <p class="quiet">Derived by the service and not covered: {sealed.derived.join(', ')}.</p>
       )}
-      <p class="quiet">The proof discloses {sealed.neighbours} events stored beside this one.</p>
+      <p class="quiet">The proof also discloses {sealed.neighbours} neighbouring events.</p>
     </div>
   );
 }
 
-/** By the keys that this browser has pinned, or by those of the file where it has pinned none. */
+/** Verifies with the keys pinned in this browser or, without a pin, with those in the file. */
 async function prove(table: TableName, id: string): Promise<Proven | Fault> {
   const text = await log.get(`/api/v1/events/${table}/${id}/proof`);
   if (text instanceof Fault) return text;

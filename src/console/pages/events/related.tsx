@@ -8,7 +8,7 @@ import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { EventAttributes, EventRow, TableName } from './tables.ts';
 
-/** An asset by its name; by its identifier where that is not to be had. */
+/** A link with the name of an asset, or its id if the name is unavailable. */
 export function AssetLink({ id }: { id: string }) {
   const answer = useAnswer('getAsset', { params: { asset_id: id } }, { enabled: may('getAsset') });
   return (
@@ -20,8 +20,8 @@ export function AssetLink({ id }: { id: string }) {
 
 const shownAlerts = 10;
 
-/** Alerts that have the event in their sample. */
-export function NamingAlerts({ eventId }: { eventId: string }) {
+/** Alerts with the event in their sample. */
+export function RelatedAlerts({ eventId }: { eventId: string }) {
   const answer = useAnswer(
     'listAlerts',
     { query: { event_id: [eventId], per_page: shownAlerts } },
@@ -29,11 +29,11 @@ export function NamingAlerts({ eventId }: { eventId: string }) {
   );
   if (!may('listAlerts')) return null;
   return (
-    <Section title="Alerts that name it">
+    <Section title="Related alerts">
       <Answered of={answer} rows={1}>
         {({ data, pagination }) =>
           data.length === 0 ? (
-            <p class="quiet">None. Alerts keep a sample of their events, not all.</p>
+            <p class="quiet">None. Alerts reference a sample of their events only.</p>
           ) : (
             <>
               <ul class="events-related">
@@ -48,7 +48,7 @@ export function NamingAlerts({ eventId }: { eventId: string }) {
               </ul>
               {pagination.total > data.length && (
                 <a href={href('alerts', { range: 'all', event_id: eventId })}>
-                  All {number(pagination.total)}
+                  Show all {number(pagination.total)}
                 </a>
               )}
             </>
@@ -61,13 +61,13 @@ export function NamingAlerts({ eventId }: { eventId: string }) {
 
 const shownEvents = 20;
 
-/** What else was reported of the connection: its other reports, and the DNS messages in it. */
+/** The other events of the connection, network and DNS. */
 export function ConnectionEvents({ connectionId, except }: { connectionId: string; except: string }) {
   const query = { connection_id: [connectionId], per_page: shownEvents };
   const network = useAnswer('listNetworkEvents', { query });
   const dns = useAnswer('listDnsEvents', { query });
   return (
-    <Section title="The same connection">
+    <Section title="Same connection">
       <Answered of={network} rows={1}>
         {({ data, pagination: { total } }) => (
           <Answered of={dns} rows={1}>
@@ -99,7 +99,7 @@ function Events({
   total: number;
   connectionId: string;
 }) {
-  if (rows.length === 0) return <p class="quiet">No other event has its connection id.</p>;
+  if (rows.length === 0) return <p class="quiet">No other events with this connection ID.</p>;
   const all = (table: TableName) => ({
     range: 'all',
     table: table === 'dns' ? 'dns' : undefined,
@@ -127,7 +127,7 @@ function Events({
   );
 }
 
-/** An event in a line. */
+/** Describes an event in one line. */
 function summary(table: TableName, of: EventAttributes): string {
   const parts =
     table === 'dns'
@@ -136,7 +136,7 @@ function summary(table: TableName, of: EventAttributes): string {
           String(of.app_protocols ?? of.transport).replaceAll(',', ' '),
           of.state,
           typeof of.src_bytes === 'number' ? `${bytes(of.src_bytes)} sent` : undefined,
-          typeof of.dst_bytes === 'number' ? `${bytes(of.dst_bytes)} answered` : undefined,
+          typeof of.dst_bytes === 'number' ? `${bytes(of.dst_bytes)} received` : undefined,
         ];
   return parts.filter((part) => part !== undefined).join(' · ');
 }

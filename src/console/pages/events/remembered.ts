@@ -2,7 +2,7 @@ import type { TableName } from './tables.ts';
 
 const key = 'candor.events.columns';
 
-function kept(): Partial<Record<TableName, string>> {
+function stored(): Partial<Record<TableName, string>> {
   try {
     return JSON.parse(localStorage.getItem(key) ?? '{}') ?? {};
   } catch {
@@ -10,12 +10,12 @@ function kept(): Partial<Record<TableName, string>> {
   }
 }
 
-/** The columns that were chosen last in this browser, as the address names them. */
+/** Returns the columns last chosen in this browser, in their URL format. */
 export const rememberedColumns = (table: TableName): string | undefined => {
-  const text: unknown = kept()[table];
+  const text: unknown = stored()[table];
   return typeof text === 'string' ? text : undefined;
 };
 
 export function rememberColumns(table: TableName, text: string | undefined): void {
-  localStorage.setItem(key, JSON.stringify({ ...kept(), [table]: text }));
+  localStorage.setItem(key, JSON.stringify({ ...stored(), [table]: text }));
 }

@@ -2,7 +2,7 @@ import type { ListId } from '../../../client/client.ts';
 import type { DnsAnswer } from '../../../contract/resources/dns-event.ts';
 import type { Severity } from '../../../contract/vocabulary.ts';
 
-/** The two tables of events, each with the operations that are asked about it. */
+/** The two event tables with their API operations. */
 export const tables = {
   network: {
     title: 'Network',
@@ -13,7 +13,7 @@ export const tables = {
     histogram: 'getNetworkEventHistogram',
     values: 'getNetworkEventValues',
     channel: 'events.network',
-    search: 'Search protocols, ids, sensors',
+    search: 'Search protocols, IDs, sensors',
     columnsIn: 'columns',
     file: 'network-events',
   },
@@ -26,7 +26,7 @@ export const tables = {
     histogram: 'getDnsEventHistogram',
     values: 'getDnsEventValues',
     channel: 'events.dns',
-    search: 'Search names, answers, ids',
+    search: 'Search names, answers, IDs',
     columnsIn: 'dns_columns',
     file: 'dns-events',
   },

@@ -1,27 +1,27 @@
-/** What streams in, newest first, and no more of it than can be kept. */
+/** The live tail: a bounded list of streamed rows, newest first. */
 export interface Tail<Row> {
-  /** At most `size`; another array whenever it changed. */
+  /** At most `size` rows; a new array after each change. */
   readonly rows: readonly Row[];
-  /** How many came since `show` was called last, shown or not. */
+  /** Rows received since the last call of `show`, including those dropped. */
   readonly waiting: number;
   take(row: Row, atMs: number): void;
-  /** Those of a list that are not there yet, below all others: what came before the stream began. */
+  /** Appends rows of a list below the others, without duplicates: those from before the stream began. */
   begin(rows: readonly Row[]): void;
-  /** Puts what came on top. Whether there was anything. */
+  /** Moves the received rows to the top. Returns whether there were any. */
   show(): boolean;
-  /** Rows a second, of the last seconds. */
+  /** Rows per second over the last seconds. */
   rate(nowMs: number): number;
 }
 
-/** Seconds over which the rate is taken. */
+/** Seconds over which the rate is averaged. */
 const window = 5;
 
 export function createTail<Row extends { readonly id: string }>(size: number): Tail<Row> {
   let rows: readonly Row[] = [];
-  /** Oldest first; those that `size` later ones followed are gone. */
-  let came: Row[] = [];
+  /** Oldest first; at least the last `size` rows received. */
+  let received: Row[] = [];
   let waiting = 0;
-  /** Rows by second, the last `window` of them and the one that runs. */
+  /** Row counts of the last `window` seconds and the current one. */
   const seconds = new Map<number, number>();
   let startedMs: number | undefined;
 
@@ -33,22 +33,22 @@ export function createTail<Row extends { readonly id: string }>(size: number): T
       return waiting;
     },
     take(row, atMs) {
-      came.push(row);
+      received.push(row);
       waiting += 1;
-      if (came.length >= 2 * size) came = came.slice(-size);
+      if (received.length >= 2 * size) received = received.slice(-size);
       startedMs ??= atMs;
       const second = Math.floor(atMs / 1000);
       seconds.set(second, (seconds.get(second) ?? 0) + 1);
       for (const one of seconds.keys()) if (one < second - window) seconds.delete(one);
     },
     begin(older) {
-      const known = new Set([...rows, ...came].map(({ id }) => id));
+      const known = new Set([...rows, ...received].map(({ id }) => id));
       rows = [...rows, ...older.filter(({ id }) => !known.has(id))].slice(0, size);
     },
     show() {
       if (waiting === 0) return false;
-      rows = [...came.slice(-size).reverse(), ...rows.slice(0, Math.max(0, size - came.length))];
-      came = [];
+      rows = [...received.slice(-size).reverse(), ...rows.slice(0, Math.max(0, size - received.length))];
+      received = [];
       waiting = 0;
       return true;
     },

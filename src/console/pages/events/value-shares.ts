@@ -2,14 +2,14 @@ import type { TObject } from 'typebox';
 import { routeOf } from '../../../contract/routes.ts';
 import { type TableName, tables } from './tables.ts';
 
-/** What is looked at first. */
+/** The attribute shown first. */
 export const firstField: Readonly<Record<TableName, string>> = {
   network: 'dst_port',
   dns: 'registered_domain',
 };
 
-/** Attributes whose values are worth counting, then all others that can be: those that nearly each event has its own of. */
-const often: Readonly<Record<TableName, readonly string[]>> = {
+/** Attributes listed first, as their values are most useful to count. */
+const preferred: Readonly<Record<TableName, readonly string[]>> = {
   network: [
     'src_ip',
     'dst_ip',
@@ -35,15 +35,15 @@ const often: Readonly<Record<TableName, readonly string[]>> = {
   ],
 };
 
-/** Every field whose values the service counts, the usual ones first. */
+/** Returns all fields whose values the service counts, the preferred ones first. */
 export function countedFields(table: TableName): string[] {
   const { query } = routeOf(tables[table].values);
   const { by } = (query as TObject).properties;
   const known = (by as { enum?: readonly string[] } | undefined)?.enum ?? [];
-  return [...new Set([...often[table].filter((name) => known.includes(name)), ...known])];
+  return [...new Set([...preferred[table].filter((name) => known.includes(name)), ...known])];
 }
 
-/** A part of the whole in per cent, never 0 or 100 where it is not. */
+/** Formats a share in per cent; never rounds to 0 or 100. */
 export function shareOf(count: number, total: number): string {
   const share = total === 0 ? 0 : (100 * count) / total;
   if (count > 0 && share < 0.1) return '< 0.1 %';

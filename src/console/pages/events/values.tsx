@@ -13,7 +13,7 @@ import { countedFields, shareOf } from './value-shares.ts';
 
 const shownValues = 50;
 
-/** The most frequent values of one attribute among what is filtered, each to be taken or left out. */
+/** The most frequent values of an attribute in the matching events, with buttons to filter by each. */
 export function ValuesPanel({
   table,
   question,
@@ -50,7 +50,7 @@ export function ValuesPanel({
         {({ data: { attributes: counts } }) =>
           counts.values.length === 0 ? (
             <Empty title="No values.">
-              {number(counts.total)} events match, and none of them has this attribute.
+              None of the {number(counts.total)} matching events has this attribute.
             </Empty>
           ) : (
             <>
@@ -68,8 +68,8 @@ export function ValuesPanel({
               <p class="quiet events-values-rest">
                 {number(counts.values.length)} of {counts.complete ? '' : 'at least '}
                 {number(counts.distinct)} values
-                {counts.other > 0 && `; the others count ${number(counts.other)} together`}
-                {counts.absent > 0 && `; ${number(counts.absent)} events have none`}.
+                {counts.other > 0 && `; ${number(counts.other)} events with other values`}
+                {counts.absent > 0 && `; ${number(counts.absent)} events without a value`}.
               </p>
             </>
           )
@@ -79,7 +79,7 @@ export function ValuesPanel({
   );
 }
 
-/** As long as its share of all: the numbers beside it say the same. */
+/** A bar of the value's share, which the text also states. */
 function Bar({ share }: { share: number }) {
   return (
     <svg class="events-values-bar" aria-hidden="true" preserveAspectRatio="none" viewBox="0 0 100 1">

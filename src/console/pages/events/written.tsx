@@ -5,7 +5,7 @@ import { Value } from '../../ui/value.tsx';
 import { type Attribute, attributes, filterOf } from './attributes.ts';
 import { type EventAttributes, type TableName, tables } from './tables.ts';
 
-/** The text of a value; what is written as it is, has none of its own. */
+/** Formats a value as text. */
 export function textOf(attribute: Attribute, value: unknown): string {
   if (typeof value === 'number')
     switch (attribute.as) {
@@ -24,13 +24,13 @@ export function textOf(attribute: Attribute, value: unknown): string {
   return String(value);
 }
 
-/** A protocol, or a record of an answer section. */
+/** A protocol or a DNS answer. */
 type Member = string | { readonly data: string };
 const memberText = (member: Member): string => (typeof member === 'string' ? member : member.data);
 
 /**
- * One attribute of an event, with the menu of what can be asked about its value. `plain` without: for rows that are gone
- * before one could press them.
+ * One attribute of an event with the menu of its value. `plain` omits the menu, for streaming rows that move on before
+ * they can be clicked.
  */
 export function Written({
   table,
@@ -81,11 +81,11 @@ const Plain = ({ text, mono }: { text: string; mono: boolean }) => (
   <bdi class={mono ? 'mono' : ''}>{text}</bdi>
 );
 
-/** The data of a record: an address, where it looks like one, else a name. */
+/** Returns whether the data of a DNS answer is an address or a name. */
 const pivotOf = (data: string): 'address' | 'domain' =>
   /^[\d.]+$/.test(data) || /^[0-9a-f]*:[0-9a-f:.]+$/i.test(data) ? 'address' : 'domain';
 
-/** An address with its port, quieter. */
+/** An address with its port in a quieter colour. */
 export function End({
   table,
   side,

@@ -1,12 +1,12 @@
 import type { Params } from '../../state/address.ts';
 import type { RangeName, ranges, TimeRange } from '../../state/range.ts';
 
-/** A span grows by this much. */
+/** Zooming out multiplies a custom range by this. */
 const factor = 3;
 
 /**
- * A wider time than this one, as the address has it: the next longer one that has a name where the range ends now, else
- * three times as long around its middle, up to now; all time beyond thirty days.
+ * Returns the URL parameters of a wider range: the next longer relative range if the range ends now, else three times
+ * the length around its middle, up to now; all time beyond 30 days.
  */
 export function widerRange({ name, from, to }: TimeRange, lengths: typeof ranges, nowMs: number): Params {
   const named = (range: RangeName): Params => ({
@@ -23,7 +23,7 @@ export function widerRange({ name, from, to }: TimeRange, lengths: typeof ranges
   const length = (end - start) * factor;
   if (!(length > 0) || length > lengths['30d'] * factor) return named('all');
   const middle = (start + end) / 2;
-  // What would reach beyond now is a range that ends now.
+  // A range that would extend beyond now becomes a relative one.
   if (middle + length / 2 >= nowMs) return named(longerThan(Math.max(length, nowMs - start) - 1));
   return {
     range: undefined,

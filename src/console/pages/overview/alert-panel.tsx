@@ -7,7 +7,7 @@ import { Answered, type Asked } from '../../ui/states.tsx';
 
 const worstFirst = [...severities].reverse();
 
-/** Alerts last seen in the window, by severity, and where the work on them stands. */
+/** Alerts last seen in the window, by severity and by status. */
 export function AlertPanel({ dashboard }: { dashboard: Asked<CallResult<'getDashboard'>> }) {
   return (
     <section class="panel overview-alerts" aria-labelledby="overview-alerts">
@@ -17,23 +17,23 @@ export function AlertPanel({ dashboard }: { dashboard: Asked<CallResult<'getDash
           const counts = attributes.alerts_by_severity as Readonly<Record<SeverityName, number>>;
           const statuses = attributes.alerts_by_status as Readonly<Record<string, number>>;
           const before = attributes.previous.totals.alerts;
-          // What is counted is in every status: the list shows as many then.
-          const counted = { from: attributes.from, view: 'all' };
+          // The counts include every status, so the linked list must, too.
+          const window = { from: attributes.from, view: 'all' };
           const most = Math.max(1, ...Object.values(counts));
           return (
             <>
               <p class="overview-big">
-                <a href={href('alerts', counted)}>{number(attributes.totals.alerts)}</a>
+                <a href={href('alerts', window)}>{number(attributes.totals.alerts)}</a>
                 <span class="quiet overview-small">
                   {before === 0
-                    ? 'none in the period before'
-                    : `${percent(100 * (attributes.totals.alerts / before - 1))}, ${number(before)} before`}
+                    ? 'new'
+                    : `${percent(100 * (attributes.totals.alerts / before - 1))}, previously ${number(before)}`}
                 </span>
               </p>
               <ul class="overview-bars">
                 {worstFirst.map((severity) => (
                   <li key={severity}>
-                    <a href={href('alerts', { ...counted, severity })}>
+                    <a href={href('alerts', { ...window, severity })}>
                       <Severity level={severity} short />
                     </a>
                     <meter
@@ -49,7 +49,7 @@ export function AlertPanel({ dashboard }: { dashboard: Asked<CallResult<'getDash
               </ul>
               <p class="row overview-statuses">
                 {alertStatuses.map((status) => (
-                  <a key={status} href={href('alerts', { ...counted, status })}>
+                  <a key={status} href={href('alerts', { ...window, status })}>
                     {number(statuses[status] ?? 0)} {title(status).toLowerCase()}
                   </a>
                 ))}

@@ -8,7 +8,7 @@ import type { Asked } from '../../ui/states.tsx';
 
 const refreshMs = 5000;
 
-/** Where no event has ever come: how to send some. Where none is of the time that is shown: the way to the others. */
+/** Shown without events in the range: how to send the first ones, or a link to those outside the range. */
 export function Begin({ dashboard }: { dashboard: Asked<CallResult<'getDashboard'>> }) {
   const totals = dashboard.data?.data.attributes.totals;
   const isQuiet = totals !== undefined && totals.network_events + totals.dns_events === 0;
@@ -18,38 +18,38 @@ export function Begin({ dashboard }: { dashboard: Asked<CallResult<'getDashboard
   const stored = store.network_events + store.dns_events;
   if (stored > 0)
     return (
-      <section class="panel overview-begin" aria-label="Events of other times">
+      <section class="panel overview-begin" aria-label="Events outside this range">
         <p>
-          No event is of this time; {number(stored)} of other times are stored:{' '}
-          <a href={href('events', { range: 'all' })}>look at all of them</a>.
+          No events in this range. {number(stored)} outside it.{' '}
+          <a href={href('events', { range: 'all' })}>Show all</a>
         </p>
       </section>
     );
   return (
     <section class="panel overview-begin" aria-labelledby="overview-begin">
-      <h2 id="overview-begin">Nothing has come yet. This is how it begins:</h2>
+      <h2 id="overview-begin">No events yet. Get started:</h2>
       <ol>
         <li>
           {may('issueToken') ? (
             <>
-              <a href={href('administration', { view: 'tokens' })}>Issue a token</a> of the scope{' '}
+              <a href={href('administration', { view: 'tokens' })}>Issue a token</a> with the scope{' '}
               <code>sensor</code>.
             </>
           ) : (
             <>
-              Ask an administrator for a token of the scope <code>sensor</code>.
+              Ask an administrator for a token with the scope <code>sensor</code>.
             </>
           )}
         </li>
         <li>
-          Send it a log of Zeek or Suricata as it is:
+          Send a Zeek or Suricata log:
           <Command
             text={`curl ${location.origin}/api/v1/ingest -H "authorization: Bearer $token" -H 'content-type: application/x-ndjson' --data-binary @conn.log`}
           />
         </li>
         <li>
-          Shippers that speak to Elasticsearch, Splunk or an OpenTelemetry collector need this address and the
-          token: <a href={href('docs', { page: 'shippers' })}>configure them</a>.
+          Or point a shipper for Elasticsearch, Splunk HEC or OTLP at this address with the token:{' '}
+          <a href={href('docs', { page: 'shippers' })}>configure shippers</a>.
         </li>
       </ol>
     </section>

@@ -8,7 +8,7 @@ import { type Change, changeOf, type MetricText, metricTexts } from './metrics.t
 type Trends = CallResult<'getTrends'>['data']['attributes'];
 type Metric = Trends['metrics'][number];
 
-/** Every figure over the window: its line, the period before as a faint one, the change, and what is out of the ordinary. */
+/** Each metric over the window: its line, the previous period as a faint line, the change and anomalies. */
 export function Figures({ trends }: { trends: Asked<CallResult<'getTrends'>> }) {
   return (
     <Answered of={trends} rows={12}>
@@ -30,12 +30,12 @@ function Figure({ metric, of }: { metric: Metric; of: Trends }) {
   const times = metric.series.map(({ at }) => Date.parse(at) / 1000);
   const series: Series[] = [
     {
-      title: 'This period',
+      title: 'Current',
       colour: text.isTrouble ? '--high' : '--series-1',
       values: metric.series.map(({ value }) => value),
     },
     {
-      title: 'The one before',
+      title: 'Previous',
       colour: '--previous',
       previous: true,
       values: aligned(metric),
@@ -50,11 +50,11 @@ function Figure({ metric, of }: { metric: Metric; of: Trends }) {
           {metric.error ? `about ${write(metric.current)}` : write(metric.current)}
         </a>
         <span class="overview-small">
-          <Told change={change} previous={metric.previous} write={write} />
+          <ChangeText change={change} previous={metric.previous} write={write} />
         </span>
       </p>
       <Chart
-        label={`${text.title}: ${write(metric.current)} in this period, ${write(metric.previous)} in the one before, in steps of ${of.bucket_s} seconds`}
+        label={`${text.title}: ${write(metric.current)} in the current period, ${write(metric.previous)} in the previous one, in steps of ${of.bucket_s} seconds`}
         times={times}
         series={series}
         height={96}
@@ -65,22 +65,20 @@ function Figure({ metric, of }: { metric: Metric; of: Trends }) {
           <span aria-hidden="true">▲ </span>
           unusual <Time at={newest.at} />: {write(newest.value)}, expected{' '}
           {write(Math.round(newest.expected))}
-          {metric.anomalies.length > 1 && (
-            <span class="quiet"> · {metric.anomalies.length} such buckets</span>
-          )}
+          {metric.anomalies.length > 1 && <span class="quiet"> · {metric.anomalies.length} anomalies</span>}
         </p>
       )}
     </section>
   );
 }
 
-/** The period before, bucket under bucket; what is no longer kept in such buckets is a gap at its start. */
+/** Aligns the previous period by bucket; buckets that have expired are a gap at its start. */
 function aligned({ series, previous_series: previous }: Metric): (number | null)[] {
   const gap = Math.max(0, series.length - 1 - previous.length);
   return [...Array<null>(gap).fill(null), ...previous.map(({ value }) => value)];
 }
 
-function Told({
+function ChangeText({
   change,
   previous,
   write,
@@ -91,12 +89,12 @@ function Told({
 }) {
   switch (change.kind) {
     case 'none':
-      return <span class="quiet">as before</span>;
+      return <span class="quiet">no change</span>;
     case 'new':
-      return <span class="quiet">none before</span>;
+      return <span class="quiet">new</span>;
     case 'percent':
       return (
-        <span class={change.unusual ? 'overview-unusual' : 'quiet'} title={`${write(previous)} before`}>
+        <span class={change.unusual ? 'overview-unusual' : 'quiet'} title={`Previously ${write(previous)}`}>
           {change.percent > 0 ? '↑ ' : '↓ '}
           {percent(change.percent)}
         </span>

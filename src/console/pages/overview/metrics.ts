@@ -1,11 +1,11 @@
-/** The figures of the overview: what they are called, and whether more of them is worse. */
+/** Title and meaning of a metric on the overview. */
 export interface MetricText {
   readonly title: string;
-  /** More of it than usual is a reason to look. */
+  /** Whether an increase deserves attention. */
   readonly isTrouble: boolean;
-  /** The list of what is counted, of any time. */
+  /** The list of the counted items, without a time range. */
   readonly list: string;
-  /** The parameter of the list that takes the start of the window; `from` by default. */
+  /** The URL parameter of the list for the start of the window; `from` by default. */
   readonly since?: 'first_seen_from';
 }
 
@@ -19,7 +19,7 @@ export const metricTexts: Readonly<Record<string, MetricText>> = {
     isTrouble: true,
     list: '/events?table=network&state=refused',
   },
-  nxdomain: { title: 'Names that do not exist', isTrouble: true, list: '/events?table=dns&rcode=3' },
+  nxdomain: { title: 'NXDOMAIN', isTrouble: true, list: '/events?table=dns&rcode=3' },
   new_assets: {
     title: 'New assets',
     isTrouble: true,
@@ -32,24 +32,24 @@ export const metricTexts: Readonly<Record<string, MetricText>> = {
     list: '/assets?view=services&sort=-first_seen',
     since: 'first_seen_from',
   },
-  sources: { title: 'Different sources', isTrouble: false, list: '/events?values=src_ip' },
-  destinations: { title: 'Different destinations', isTrouble: false, list: '/events?values=dst_ip' },
+  sources: { title: 'Unique sources', isTrouble: false, list: '/events?values=src_ip' },
+  destinations: { title: 'Unique destinations', isTrouble: false, list: '/events?values=dst_ip' },
   domains: {
-    title: 'Different domains',
+    title: 'Unique domains',
     isTrouble: false,
     list: '/events?table=dns&values=registered_domain',
   },
 };
 
-/** How a total stands to the one of the period before. */
+/** The change of a total from the previous period. */
 export type Change =
   | { readonly kind: 'none' }
-  /** There was nothing before. */
+  /** The previous total was 0. */
   | { readonly kind: 'new' }
   | { readonly kind: 'percent'; readonly percent: number; readonly unusual: boolean };
 
-/** Changes of less than this are not worth a word, in per cent. */
-const worthTelling = 1;
+/** Smaller changes are not shown, in per cent. */
+const minPercent = 1;
 
 export function changeOf(
   current: number,
@@ -58,6 +58,6 @@ export function changeOf(
   anomalies: number,
 ): Change {
   if (previous === 0 || percent === undefined) return current === 0 ? { kind: 'none' } : { kind: 'new' };
-  if (Math.abs(percent) < worthTelling && anomalies === 0) return { kind: 'none' };
+  if (Math.abs(percent) < minPercent && anomalies === 0) return { kind: 'none' };
   return { kind: 'percent', percent, unusual: anomalies > 0 };
 }

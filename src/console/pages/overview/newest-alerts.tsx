@@ -7,7 +7,7 @@ import { Time } from '../../ui/time.tsx';
 
 const shown = 8;
 
-/** What is open and was seen last, the worst kinds only: medium and above. */
+/** The most recent open alerts of medium severity and above. */
 export function NewestAlerts() {
   const alerts = useAnswer(
     'listAlerts',
@@ -18,13 +18,13 @@ export function NewestAlerts() {
     <section class="panel overview-newest" aria-labelledby="overview-newest">
       <h2 id="overview-newest">
         <a href={href('alerts', { range: 'all', status: openAlertStatuses, min_severity: 'medium' })}>
-          Open, medium and above
+          Open alerts (medium+)
         </a>
       </h2>
       <Answered of={alerts} rows={shown}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="Nothing is waiting." />
+            <Empty title="No open alerts." />
           ) : (
             <ul class="overview-reasons">
               {data.map(({ id, attributes }) => (

@@ -11,11 +11,11 @@ import { RiskPanel } from './risk-panel.tsx';
 import { TopLists } from './top-lists.tsx';
 import './overview.css';
 
-/** Figures are asked for again this often; an alert asks at once, but not more often than every few seconds. */
+/** Refresh interval, and the minimum interval of refreshes after alerts, in milliseconds. */
 const refreshMs = 15_000;
-const soonMs = 3_000;
+const minRefreshMs = 3_000;
 
-/** What happens now, what changed, and where to look first. */
+/** The start page: alerts, risk, metrics and top lists. */
 export default function Overview() {
   const window = shownWindow();
   const dashboard = useAnswer('getDashboard', { query: { window } }, { refreshMs });
@@ -31,7 +31,7 @@ export default function Overview() {
         due.current ??= globalThis.window.setTimeout(() => {
           due.current = undefined;
           if (!document.hidden) void again(['getDashboard', 'getRiskScore', 'listAlerts']);
-        }, soonMs);
+        }, minRefreshMs);
       },
     },
   );

@@ -8,7 +8,7 @@ import { Time } from '../../ui/time.tsx';
 const shownEntities = 6;
 const shownAlerts = 3;
 
-/** How much is wrong, where, and because of what. */
+/** The network's risk score, with the assets and alerts that contribute to it. */
 export function RiskPanel({ risk }: { risk: Asked<CallResult<'getRiskScore'>> }) {
   return (
     <section class="panel overview-risk" aria-labelledby="overview-risk">
@@ -28,7 +28,7 @@ export function RiskPanel({ risk }: { risk: Asked<CallResult<'getRiskScore'>> })
               </span>
             </p>
             {attributes.entities.length === 0 && attributes.unassigned === undefined ? (
-              <Empty title="Nothing adds to the risk.">No alert is open that points at anything.</Empty>
+              <Empty title="No risk.">No open alerts contribute to the score.</Empty>
             ) : (
               <ol class="overview-entities">
                 {attributes.entities.slice(0, shownEntities).map((entity) => (
@@ -42,11 +42,11 @@ export function RiskPanel({ risk }: { risk: Asked<CallResult<'getRiskScore'>> })
                           )}
                         </span>
                         <Risk level={entity.level} score={entity.score} />
-                        <span class="quiet number">adds {decimal(entity.points)}</span>
+                        <span class="quiet number">contributes {decimal(entity.points)}</span>
                       </summary>
                       <Reasons alerts={entity.alerts} />
                       <p>
-                        <a href={href('assets', { id: entity.asset_id })}>The asset</a>
+                        <a href={href('assets', { id: entity.asset_id })}>Show asset</a>
                       </p>
                     </details>
                   </li>
@@ -55,9 +55,9 @@ export function RiskPanel({ risk }: { risk: Asked<CallResult<'getRiskScore'>> })
                   <li>
                     <details>
                       <summary>
-                        <span class="clip">Addresses of no known asset</span>
+                        <span class="clip">Unknown addresses</span>
                         <Risk level={attributes.unassigned.level} score={attributes.unassigned.score} />
-                        <span class="quiet number">adds {decimal(attributes.unassigned.points)}</span>
+                        <span class="quiet number">contributes {decimal(attributes.unassigned.points)}</span>
                       </summary>
                       <Reasons alerts={attributes.unassigned.alerts} />
                     </details>
@@ -66,7 +66,7 @@ export function RiskPanel({ risk }: { risk: Asked<CallResult<'getRiskScore'>> })
               </ol>
             )}
             <details class="overview-method">
-              <summary class="quiet">How it is computed</summary>
+              <summary class="quiet">How the score is calculated</summary>
               <p class="quiet">{attributes.method}</p>
             </details>
           </>

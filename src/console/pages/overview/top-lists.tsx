@@ -12,7 +12,7 @@ interface List {
   readonly rows: (attributes: Attributes) => Top;
   readonly by: 'events' | 'bytes';
   readonly pivot?: PivotKind;
-  /** Where a row leads. */
+  /** URL parameters of the events behind a row. */
   readonly filter: (key: string) => Params;
 }
 
@@ -58,7 +58,7 @@ const lists: readonly List[] = [
   },
 ];
 
-/** Who was busiest, by how often and by how much. */
+/** Top talkers, destinations, services and domains. */
 export function TopLists({ dashboard }: { dashboard: Asked<CallResult<'getDashboard'>> }) {
   return (
     <Answered of={dashboard} rows={8}>
@@ -78,7 +78,7 @@ function TopList({ list, of }: { list: List; of: Attributes }) {
     <section class="panel overview-top" aria-label={list.title}>
       <h2>{list.title}</h2>
       {rows.length === 0 ? (
-        <Empty title="None in this time." />
+        <Empty title="No events in this range." />
       ) : (
         <ol class="overview-bars">
           {rows.map((row) => {
@@ -92,7 +92,7 @@ function TopList({ list, of }: { list: List; of: Attributes }) {
                 <a
                   class="number"
                   href={href('events', { from: of.from, ...list.filter(row.key) })}
-                  title={error === 0 ? 'exact' : `too many by ${write(error)} at most`}
+                  title={error === 0 ? 'exact' : `overestimated by at most ${write(error)}`}
                 >
                   {error > 0 && '≤ '}
                   {write(amount(row))}

@@ -4,7 +4,7 @@ import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../administration/parts/confirm.tsx';
 
-/** The way out while the log refuses the clock of the host, for administrators. */
+/** Lets administrators confirm the host's clock while the log rejects it. */
 export function ConfirmClock() {
   const [asking, setAsking] = useState(false);
   if (!may('confirmClock')) return null;
@@ -13,16 +13,15 @@ export function ConfirmClock() {
       <Button onClick={() => setAsking(true)}>Confirm clock</Button>
       {asking && (
         <Confirm
-          title="Confirm the clock of the host?"
+          title="Confirm the host clock?"
           action="Confirm"
           run={() => change('confirmClock', {}, ['getStatus'])}
           done="Clock confirmed."
           onClose={() => setAsking(false)}
         >
           <p>
-            Check the clock against a second source first. A clock that is only wrong now needs no
-            confirmation: correct it, and the log recovers within a minute. Entries that were dated wrong stay
-            in the log.
+            Check the clock against a second source first. If the clock is wrong now, correct it instead: the
+            log recovers within a minute. Entries with wrong times stay in the log.
           </p>
         </Confirm>
       )}

@@ -1,4 +1,4 @@
-/** What the figures were while the page was shown: a point for each answer, the oldest forgotten. */
+/** Metrics at one time; the page keeps the latest samples for its charts. */
 export interface Sample {
   /** Epoch milliseconds. */
   readonly at: number;
@@ -7,10 +7,10 @@ export interface Sample {
   readonly pending: number;
 }
 
-/** A quarter of an hour at an answer every two seconds. */
+/** 15 minutes at one sample every two seconds. */
 export const maxSamples = 450;
 
-/** With a sample at its end, unless it is no newer than the last one. */
+/** Appends a sample if it is newer than the last one. */
 export function withSample(samples: readonly Sample[], next: Sample): readonly Sample[] {
   const last = samples.at(-1);
   if (last !== undefined && next.at <= last.at) return samples;

@@ -6,12 +6,12 @@ import { Time } from '../../ui/time.tsx';
 
 const kinds = {
   rejected: 'records rejected',
-  refused: 'requests refused',
-  credentials: 'credentials refused',
-  ignored: 'records of a kind that is not stored',
+  refused: 'requests rejected',
+  credentials: 'credentials rejected',
+  ignored: 'records of unsupported types',
 } as const;
 
-/** Records that sensors sent and that were not stored: the reasons, with samples. Kinds that are never stored come last. */
+/** Records from sensors that were not stored, by reason, with samples. Unsupported types come last. */
 export function NotStored({ status: { not_stored } }: { status: Status }) {
   const order = Object.keys(kinds);
   const reasons = not_stored.reasons.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
@@ -28,11 +28,11 @@ export function NotStored({ status: { not_stored } }: { status: Status }) {
       </>
     ),
   }));
-  const none = 'Everything that sensors sent was stored.';
+  const none = 'All records from sensors were stored.';
   return <Counted title="Not stored" none={none} column="Sensor, reason and samples" rows={rows} />;
 }
 
-/** Limits that were reached since the start, and what each of them refused or cut short. */
+/** Limits reached since the start, with the effect of each. */
 export function Limits({ status }: { status: Status }) {
   const reached = [...status.limits_reached].sort((a, b) => b.times - a.times);
   const rows = reached.map(({ limit, times, meaning, detectors = [] }) => ({
@@ -49,8 +49,8 @@ export function Limits({ status }: { status: Status }) {
       </>
     ),
   }));
-  const column = 'Limit, and what became of what went beyond it';
-  return <Counted title="Limits reached" none="No limit was reached." column={column} rows={rows} />;
+  const column = 'Limit and effect';
+  return <Counted title="Limits reached" none="No limits were reached." column={column} rows={rows} />;
 }
 
 function Counted({
@@ -66,7 +66,7 @@ function Counted({
 }) {
   return (
     <section class="panel status-wide" aria-label={title}>
-      <h2>{title} since the start</h2>
+      <h2>{title} since start</h2>
       {rows.length === 0 ? (
         <Empty title="None.">{none}</Empty>
       ) : (
@@ -75,7 +75,7 @@ function Counted({
             <tr>
               <th scope="col">{column}</th>
               <th scope="col" class="number">
-                Times
+                Count
               </th>
             </tr>
           </thead>

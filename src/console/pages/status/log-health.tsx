@@ -6,7 +6,7 @@ import { Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ConfirmClock } from './confirm-clock.tsx';
 
-/** Open conditions that an operator must look at. */
+/** Unresolved problems that need an operator. */
 export function Findings({ findings }: { findings: Status['ledger']['findings'] }) {
   return findings.map(({ code, message, since }) => (
     <p key={code} class="status-unwell">
@@ -16,7 +16,7 @@ export function Findings({ findings }: { findings: Status['ledger']['findings'] 
   ));
 }
 
-/** The transparency log as the service sees it, what is on its way there, and who cosigns it. */
+/** The state of the transparency log, its queue and its witnesses. */
 export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: Status }) {
   return (
     <section class="panel status-facts" aria-label="Transparency log">
@@ -26,8 +26,8 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
       <p class={ledger.state === 'ok' ? 'status-well' : 'status-unwell'}>
         <span aria-hidden="true">{ledger.state === 'ok' ? '✓ ' : '▲ '}</span>
         {ledger.state === 'ok'
-          ? 'It takes entries.'
-          : `It takes no entries: ${title(ledger.fault ?? 'degraded')}.`}
+          ? 'Accepting entries'
+          : `Not accepting entries: ${title(ledger.fault ?? 'degraded')}.`}
       </p>
       {ledger.advice !== undefined && <p>{ledger.advice}</p>}
       {ledger.fault === 'clock' && <ConfirmClock />}
@@ -41,11 +41,8 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
       <Facts
         facts={[
           ['Entries', number(ledger.size)],
-          [
-            'Age of the head',
-            ledger.head_age_s === undefined ? undefined : duration(ledger.head_age_s * 1000),
-          ],
-          ['On their way', `${number(outbox.rows)} of ${number(outbox.limit)} at most`],
+          ['Head age', ledger.head_age_s === undefined ? undefined : duration(ledger.head_age_s * 1000)],
+          ['Queued', `${number(outbox.rows)} of ${number(outbox.limit)}`],
           ['Key', <code key="k">{ledger.sth_key_id}</code>],
           ['Fingerprint', <code key="f">{ledger.sth_key_fingerprint}</code>],
         ]}
@@ -53,13 +50,13 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
       {witnesses !== undefined && (
         <Section title="Witnesses">
           <p class={witnesses.quorum ? 'status-well' : 'status-unwell'}>
-            {witnesses.quorum ? 'The checkpoint has its quorum.' : 'The checkpoint lacks its quorum.'}
+            {witnesses.quorum ? 'Checkpoint quorum reached.' : 'Checkpoint quorum not reached.'}
           </p>
           <ul>
             {witnesses.witnesses.map(({ name, size, failing, cosignatures, rollback_since }) => (
               <li key={name} class={rollback_since === undefined ? undefined : 'status-unwell'}>
                 <bdi>{name}</bdi>: {number(cosignatures)} cosignatures
-                {size !== undefined && `, last of size ${number(size)}`}
+                {size !== undefined && `, latest at size ${number(size)}`}
                 {failing !== undefined && <span class="status-unwell">; it {witnessFailures[failing]}</span>}
                 {rollback_since !== undefined && (
                   <>

@@ -15,7 +15,7 @@ import './status.css';
 
 const refreshMs = 2000;
 
-/** Whether the service is well: its threads and queues, what comes in, what was refused, and what is stored. */
+/** The health of the service: verdict, rates, threads, rejected records, limits, storage and log. */
 export default function Health() {
   const status = useAnswer('getStatus', {}, { refreshMs });
   const [samples, setSamples] = useState<readonly Sample[]>([]);
@@ -54,7 +54,7 @@ export default function Health() {
 function Verdict({ status }: { status: Status }) {
   const { warnings, verdict } = status;
   return (
-    <section class="panel status-verdict" aria-label="In short">
+    <section class="panel status-verdict" aria-label="Summary">
       <p class={verdict.well ? 'status-well' : 'status-unwell'}>
         <span aria-hidden="true">{verdict.well ? '✓ ' : '▲ '}</span>
         {verdict.text}
@@ -70,13 +70,13 @@ function Verdict({ status }: { status: Status }) {
       <Facts
         facts={[
           ['Version', <span key="v">{status.version}</span>],
-          ['Running for', duration(Math.floor(status.uptime_s) * 1000)],
+          ['Uptime', duration(Math.floor(status.uptime_s) * 1000)],
           ['Started', <Time key="s" at={status.started_at} as="exact" />],
           [
-            'Live readers',
+            'Live clients',
             `${number(status.sockets.connections)} (${number(status.sockets.subscriptions)} ${status.sockets.subscriptions === 1 ? 'subscription' : 'subscriptions'})`,
           ],
-          ['Scans', `${number(status.scans.running)} running, ${number(status.scans.queued)} waiting`],
+          ['Scans', `${number(status.scans.running)} running, ${number(status.scans.queued)} queued`],
         ]}
       />
     </section>
@@ -85,10 +85,10 @@ function Verdict({ status }: { status: Status }) {
 
 const chartHeight = 96;
 const charts = [
-  { title: 'Events a second', colour: '--series-1', of: ({ eventsPerS }: Sample) => eventsPerS },
-  { title: 'Requests a second', colour: '--series-2', of: ({ requestsPerS }: Sample) => requestsPerS },
+  { title: 'Events per second', colour: '--series-1', of: ({ eventsPerS }: Sample) => eventsPerS },
+  { title: 'Requests per second', colour: '--series-2', of: ({ requestsPerS }: Sample) => requestsPerS },
   {
-    title: 'Calls and tasks under way or waiting',
+    title: 'Pending calls and tasks',
     colour: '--series-3',
     of: ({ pending }: Sample) => pending,
   },
@@ -109,7 +109,7 @@ function Rates({ samples }: { samples: readonly Sample[] }) {
             <p class="status-measuring quiet">Measuring …</p>
           ) : (
             <Chart
-              label={`${title} while this page was shown`}
+              label={`${title} since this page was opened`}
               times={times}
               series={[{ title, colour, values: samples.map(of) }]}
               height={chartHeight}
@@ -130,16 +130,16 @@ function Threads({ status }: { status: Status }) {
           <tr>
             <th scope="col">Thread or pool</th>
             <th scope="col" class="number">
-              Under way or waiting
+              Pending
             </th>
             <th scope="col" class="number">
-              Bytes of calls
+              In-flight bytes
             </th>
             <th scope="col" class="number">
-              Tasks done
+              Completed tasks
             </th>
             <th scope="col" class="number">
-              Came back
+              Restarts
             </th>
           </tr>
         </thead>

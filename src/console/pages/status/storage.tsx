@@ -4,7 +4,7 @@ import { Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Findings } from './log-health.tsx';
 
-/** What is stored, in how many bytes, and until when it is kept. */
+/** Stored records, their size and retention. */
 export function Storage({ status: { store, retention, ledger } }: { status: Status }) {
   const perEvent = retention.event_bytes / Math.max(1, store.network_events + store.dns_events);
   return (
@@ -21,12 +21,12 @@ export function Storage({ status: { store, retention, ledger } }: { status: Stat
           ['Edges', number(store.topology_edges)],
           ['Blocks', number(store.blocks)],
           ['Damaged events', store.damaged_events === 0 ? undefined : number(store.damaged_events)],
-          ['Not looked at', store.uncounted_events === 0 ? undefined : number(store.uncounted_events)],
-          ['Database', `${bytes(store.bytes)}, ${bytes(store.unused_bytes)} of it free`],
-          ['Events', `${bytes(retention.event_bytes)}, ${bytes(perEvent)} an event`],
+          ['Unprocessed events', store.uncounted_events === 0 ? undefined : number(store.uncounted_events)],
+          ['Database', `${bytes(store.bytes)}, ${bytes(store.unused_bytes)} free`],
+          ['Events', `${bytes(retention.event_bytes)}, ${bytes(perEvent)} per event`],
         ]}
       />
-      <Section title="Kept until">
+      <Section title="Retention">
         {retention.max_bytes !== undefined && (
           <>
             <meter
@@ -34,32 +34,34 @@ export function Storage({ status: { store, retention, ledger } }: { status: Stat
               min={0}
               max={retention.max_bytes}
               value={retention.event_bytes}
-              aria-label="Bytes of events"
+              aria-label="Event storage used"
             />
             <p class="quiet">
-              {bytes(retention.event_bytes)} of {bytes(retention.max_bytes)}, then the oldest go
+              {bytes(retention.event_bytes)} of {bytes(retention.max_bytes)}; the oldest events are deleted
+              first
             </p>
           </>
         )}
         <Facts
           facts={[
-            ['Oldest age', retention.max_age_ms === undefined ? 'any' : duration(retention.max_age_ms)],
+            [
+              'Maximum age',
+              retention.max_age_ms === undefined ? 'unlimited' : duration(retention.max_age_ms),
+            ],
             [
               'Oldest network event',
               retention.oldest_network_event && <Time at={retention.oldest_network_event} />,
             ],
             ['Oldest DNS event', retention.oldest_dns_event && <Time at={retention.oldest_dns_event} />],
-            [
-              'Clock behind',
-              retention.clock_behind_ms === 0 ? undefined : duration(retention.clock_behind_ms),
-            ],
+            ['Clock lag', retention.clock_behind_ms === 0 ? undefined : duration(retention.clock_behind_ms)],
           ]}
         />
         {retention.expired.length > 0 && (
           <ul>
             {retention.expired.map(({ table, reason, events, bytes: size }) => (
               <li key={`${table} ${reason}`}>
-                {number(events)} {table === 'dns' ? 'DNS' : table} events went by {reason} ({bytes(size)})
+                {number(events)} {table === 'dns' ? 'DNS' : table} events deleted by {reason} limit (
+                {bytes(size)})
               </li>
             ))}
           </ul>

@@ -2,26 +2,26 @@ import type { ListItem } from '../../../client/client.ts';
 import { type Severity, severities } from '../../../contract/vocabulary.ts';
 import { type Edge, edgeId, type Node, networkOfLength } from './arrange.ts';
 
-/** The open alerts between the ends of an edge. */
+/** The open alerts between the endpoints of an edge. */
 export interface Alerted {
   readonly count: number;
-  /** That of the gravest. */
+  /** The highest severity of the alerts. */
   readonly severity: Severity;
-  /** From the edge's source to its target, and from its target back. */
+  /** Whether alerts point from the edge's source to its target, and from its target to its source. */
   readonly forth: boolean;
   readonly back: boolean;
 }
 
-/** Alerts below this mark nothing: what is merely new would colour the whole picture. */
-export const leastMarked: Severity = 'medium';
+/** The lowest severity that marks an edge; lower ones would colour most of the graph. */
+export const minMarkedSeverity: Severity = 'medium';
 
 /** By `edgeId`. */
 export type AlertedEdges = ReadonlyMap<string, Alerted>;
 type Alert = Pick<ListItem<'listAlerts'>['attributes'], 'severity' | 'src_ip' | 'dst_ip'>;
 
 /**
- * The edges that alerts are about: those from the alert's source to its target; where there is none, the one back, since
- * who is suspected need not have opened the connection.
+ * Maps alerts to edges: from the alert's source to its target or, without such an edge, the reverse one, since the
+ * suspect may not have opened the connection.
  */
 export function alertedEdges(
   { nodes, edges }: { readonly nodes: readonly Node[]; readonly edges: readonly Edge[] },
@@ -38,19 +38,19 @@ export function alertedEdges(
     const id = known.has(forth) ? forth : back;
     if (!known.has(id)) continue;
     const one = { count: 1, severity, forth: id === forth, back: id !== forth };
-    alerted.set(id, together(one, alerted.get(id)));
+    alerted.set(id, combine(one, alerted.get(id)));
   }
   return alerted;
 }
 
-/** Those of several edges; undefined where there are none. */
-export const alertedTogether = (edges: readonly Edge[], alerted: AlertedEdges): Alerted | undefined =>
+/** Combines the alerts of several edges; undefined without any. */
+export const alertedOfAll = (edges: readonly Edge[], alerted: AlertedEdges): Alerted | undefined =>
   edges.reduce<Alerted | undefined>((sum, edge) => {
     const one = alerted.get(edgeId(edge));
-    return one === undefined ? sum : together(one, sum);
+    return one === undefined ? sum : combine(one, sum);
   }, undefined);
 
-const together = (a: Alerted, b: Alerted | undefined): Alerted =>
+const combine = (a: Alerted, b: Alerted | undefined): Alerted =>
   b === undefined
     ? a
     : {
@@ -60,13 +60,13 @@ const together = (a: Alerted, b: Alerted | undefined): Alerted =>
         back: a.back || b.back,
       };
 
-/** To sort by severity, then by count; 0 for none. */
-export const gravity = (alerted: Alerted | undefined): number =>
+/** Sort key by severity, then count; 0 without alerts. */
+export const alertRank = (alerted: Alerted | undefined): number =>
   alerted === undefined ? 0 : severities.indexOf(alerted.severity) + 1 - 1 / (1 + alerted.count);
 
 /**
- * Finds the node that stands for an address: itself, or the narrowest network among the nodes that it is in. The node of
- * all that is elsewhere stands for none: it takes in what a limit left out, at home too.
+ * Finds the node of an address: its own, or the narrowest network that contains it. The node for all other addresses
+ * (prefix length 0) is not used, as it also covers hosts that the node limit left out.
  */
 function finder(nodes: readonly Node[]): (ip: string) => string | undefined {
   const ids = new Set(nodes.map(({ id }) => id));

@@ -2,9 +2,8 @@ import type { Topology } from '../../../contract/resources/topology.ts';
 import { addressRanges, printAddress } from '../../../events/ip.ts';
 
 /**
- * Where everything stands in the picture. Ranked, not a hairball: hosts stand in the box of their network, those on which
- * most depends first; networks at home are at the left, the outside at the right. The same graph gives the same picture,
- * and what is new moves as little as it can.
+ * The layout of the graph. Hosts are in the box of their network, those with most edges first; home networks are on the
+ * left, external ones on the right. The layout is deterministic, and new nodes move existing ones as little as possible.
  *
  *     home                      outside
  *     ┌ 10.20.0.0/24 ┐          ┌ 198.51.100.0/24 ┐
@@ -16,14 +15,14 @@ export type Edge = Topology['edges'][number];
 
 export const edgeId = ({ source, target }: Pick<Edge, 'source' | 'target'>): string => `${source} ${target}`;
 
-/** A network and what is shown of it. */
+/** A network and its hosts. */
 export interface Box {
   /** The network as a CIDR block. */
   readonly id: string;
   readonly isHome: boolean;
   /** Its hosts, those with most edges first. */
   readonly nodes: readonly Node[];
-  /** Its hosts stand in it; else it is one thing with a number on it. */
+  /** Whether the hosts are drawn; a closed box shows their number only. */
   readonly isOpen: boolean;
 }
 
@@ -32,32 +31,32 @@ export interface Place {
   readonly y: number;
 }
 
-/** The network that an address is shown in: /24 of IPv4, /64 of IPv6. Nodes that are networks stand for themselves. */
+/** Returns the network of a node: /24 for IPv4, /64 for IPv6, or the node's own if it is a network. */
 export function networkOf({ id, ip }: Pick<Node, 'id' | 'ip'>): string {
   if (ip === undefined) return id;
   return networkOfLength(ip, ip.includes(':') ? 64 : 24) ?? id;
 }
 
-/** The block of an address with a prefix so long; undefined where the address has fewer bits, or is none. */
+/** Returns the block of this prefix length around an address; undefined if address or length is not valid. */
 export function networkOfLength(ip: string, length: number): string | undefined {
   const [network] = addressRanges(`${ip}/${length}`) ?? [];
   return network && `${printAddress(network.first)}/${length}`;
 }
 
 /**
- * What a host is called where its network is written beside it: the end of its address, unless it has a name. A network
- * within itself stands for those of its addresses that are no hosts.
+ * Returns the label of a host inside its network's box: its name, or the last part of its address. The node of the
+ * network itself covers its other addresses.
  */
 export function nameWithin({ label, ip }: Pick<Node, 'label' | 'ip'>): string {
   if (ip === undefined) return 'others';
   return label === ip ? ip.slice(ip.search(/[.:][^.:]*$/)) : label;
 }
 
-/** So many networks outside are shown each; those with less traffic are one thing together. */
+/** The most external networks shown separately; the rest share one box. */
 const maxOutside = 18;
 export const elsewhere = 'elsewhere';
 
-/** Networks, those at home and those with most edges first. `opened` are those outside whose hosts are asked for. */
+/** Returns the networks: home ones first, then by edges. `opened` are external networks whose hosts are shown. */
 export function boxesOf(nodes: readonly Node[], opened: ReadonlySet<string>): Box[] {
   const byNetwork = new Map<string, Node[]>();
   for (const node of nodes) add(byNetwork, networkOf(node), node);
@@ -90,15 +89,15 @@ const byRank = (a: Node, b: Node): number => b.degree - a.degree || b.bytes - a.
 const weight = ({ nodes }: Box): number => nodes.reduce((sum, { degree }) => sum + degree, 0);
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Distance between hosts, which leaves room for their short names, and the room around the hosts of a box. */
+/** Distance between hosts, with room for short names, and the margin inside a box. */
 const step = 56;
 const margin = 34;
 /** Between boxes. */
 const gap = 40;
-/** How much wider than high the picture is to be. */
+/** The target ratio of width to height. */
 const aspect = 1.5;
 
-/** How many hosts stand beside each other in a box: wider than high. */
+/** Returns the number of columns in a box, which is wider than high. */
 export const columnsOf = (count: number): number => Math.max(1, Math.ceil(Math.sqrt(count * 2.2)));
 
 interface Size {
@@ -115,12 +114,12 @@ function sizeOf({ nodes, isOpen }: Box): Size {
   };
 }
 
-/** The middle of each host, and of each box that is closed, by its id. No two of them overlap. */
+/** Returns the centers of hosts and closed boxes by id, without overlaps. */
 export function placesOf(boxes: readonly Box[]): Map<string, Place> {
   const places = new Map<string, Place>();
   const sizes = boxes.map(sizeOf);
   const area = sizes.reduce((sum, { width, height }) => sum + (width + gap) * (height + gap), 0);
-  /** Boxes are put under each other up to this height, then in the next column. */
+  /** Boxes are stacked up to this height, then continue in the next column. */
   const columnHeight = Math.max(Math.sqrt(area / aspect), ...sizes.map(({ height }) => height));
   let left = 0;
   for (const side of [boxes.filter(({ isHome }) => isHome), boxes.filter(({ isHome }) => !isHome)]) {
@@ -156,7 +155,7 @@ function place(box: Box, left: number, top: number, places: Map<string, Place>):
   });
 }
 
-/** What stands for each node: itself, or the closed box that it is in. */
+/** Returns the drawn element of each node: itself, or the closed box around it. */
 export function shownAs(boxes: readonly Box[]): Map<string, string> {
   const shown = new Map<string, string>();
   for (const { id: box, nodes, isOpen } of boxes)
@@ -164,10 +163,10 @@ export function shownAs(boxes: readonly Box[]): Map<string, string> {
   return shown;
 }
 
-/** The element that stands for an open network and its hosts. */
+/** Returns the element id of an open network. */
 export const boxId = (network: string): string => `box ${network}`;
 
-/** The network that stands for each node: the box around its hosts, where it has one. */
+/** Returns the drawn network of each node: its box, or the node itself if it is the only one. */
 export function shownAsNetworks(boxes: readonly Box[]): Map<string, string> {
   const shown = new Map<string, string>();
   for (const { id: box, nodes, isOpen } of boxes)

@@ -4,7 +4,7 @@ import { bytes, number } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type AlertedEdges, gravity } from './alerted.ts';
+import { type AlertedEdges, alertRank } from './alerted.ts';
 import { AlertedMark } from './alerted-mark.tsx';
 import { type Edge, edgeId } from './arrange.ts';
 
@@ -15,20 +15,20 @@ const orders: Readonly<Record<string, (edge: Edge, alerted: AlertedEdges) => num
   bytes: ({ bytes: size }) => size,
   first_seen: ({ first_seen }) => first_seen,
   last_seen: ({ last_seen }) => last_seen,
-  alerts: (edge, alerted) => gravity(alerted.get(edgeId(edge))),
+  alerts: (edge, alerted) => alertRank(alerted.get(edgeId(edge))),
 };
 
 const columnsWith = (alerted: AlertedEdges): readonly Column<Edge>[] => [
   {
     id: 'source',
-    title: 'From',
+    title: 'Source',
     width: 'minmax(100px, 1fr)',
     sort: 'source',
     cell: ({ source }) => <bdi class="mono">{source}</bdi>,
   },
   {
     id: 'target',
-    title: 'To',
+    title: 'Destination',
     width: 'minmax(100px, 1fr)',
     sort: 'target',
     cell: ({ target }) => <bdi class="mono">{target}</bdi>,
@@ -83,7 +83,7 @@ const columnsWith = (alerted: AlertedEdges): readonly Column<Edge>[] => [
   },
 ];
 
-/** The edges of the graph as rows: the same data, for who prefers to read. */
+/** The edges of the graph as a table. */
 export function EdgeTable({
   graph,
   alerted,
@@ -118,7 +118,7 @@ export function EdgeTable({
       onOpen={({ source }) => onSelect(source)}
       sort={sort}
       onSort={setSort}
-      empty={<Empty title="It has no edge to what is shown." />}
+      empty={<Empty title="No edges to the nodes shown." />}
     />
   );
 }

@@ -9,25 +9,25 @@ import { shownTheme } from '../../state/preferences.ts';
 import { compact } from '../../ui/format.ts';
 import { type Box, boxId, elsewhere, nameWithin, type Place } from './arrange.ts';
 import { characterWidth, maxCharacters, roomFor } from './labels.ts';
-import { type Bundle, foremost, thickness } from './lines.ts';
+import { type Bundle, mostImportant, thickness } from './lines.ts';
 
 interface GraphProps {
   readonly boxes: readonly Box[];
   readonly places: ReadonlyMap<string, Place>;
   readonly bundles: readonly Bundle[];
-  /** The node or network that the rest is dimmed for. */
+  /** The selected node or network; all others are dimmed. */
   readonly selected: string | undefined;
   readonly onSelect: (id: string | undefined) => void;
-  /** Opens or closes a network outside. */
+  /** Opens or closes an external network. */
   readonly onToggle: (network: string) => void;
-  /** Ids of nodes and bundles that are new since the page was opened. */
+  /** Ids of nodes and bundles added since the page was opened. */
   readonly fresh: ReadonlySet<string>;
 }
 
-/** So many lines are drawn at most. */
+/** The most lines drawn. */
 const maxLines = 1500;
 
-/** The picture. It can be moved, zoomed and clicked; everything in it is in the table as well. */
+/** The interactive graph. The table has the same data. */
 export function Graph(props: GraphProps) {
   const host = useRef<HTMLDivElement>(null);
   const core = useRef<Core | undefined>(undefined);
@@ -45,7 +45,7 @@ export function Graph(props: GraphProps) {
       maxZoom: 4,
       boxSelectionEnabled: false,
       autoungrabify: true,
-      // A large picture stays quick while it moves.
+      // Keeps panning of large graphs fast.
       textureOnViewport: true,
       hideEdgesOnViewport: false,
       pixelRatio: 'auto',
@@ -57,7 +57,7 @@ export function Graph(props: GraphProps) {
     made.on('dbltap', 'node[closed], node[outside]', (event) =>
       latest.current.onToggle(event.target.data('network')),
     );
-    // In a window that becomes another, all of it is seen again, until somebody looks at a part of it.
+    // Fit the graph after the window is resized, unless the user has zoomed or panned.
     made.on('scrollzoom dragpan pinchzoom', () => {
       moved.current = true;
     });
@@ -124,22 +124,22 @@ export function Graph(props: GraphProps) {
   };
   return (
     <div class="topology-graph">
-      {/* Where an element of this name is, cytoscape adds no style of its own, which the policy of the page would refuse. */}
+      {/* An element with this id keeps cytoscape from adding its own styles, which the content security policy blocks. */}
       <div
         id="__________cytoscape_stylesheet"
         ref={host}
         class="topology-canvas"
         role="img"
-        aria-label={told(boxes, bundles)}
+        aria-label={describeGraph(boxes, bundles)}
       />
       <div class="topology-zoom">
-        <button type="button" aria-label="Closer" onClick={() => zoom(1.4)}>
+        <button type="button" aria-label="Zoom in" onClick={() => zoom(1.4)}>
           +
         </button>
-        <button type="button" aria-label="Further away" onClick={() => zoom(1 / 1.4)}>
+        <button type="button" aria-label="Zoom out" onClick={() => zoom(1 / 1.4)}>
           −
         </button>
-        <button type="button" aria-label="All of it" onClick={showAll}>
+        <button type="button" aria-label="Fit to screen" onClick={showAll}>
           ⤢
         </button>
       </div>
@@ -147,14 +147,14 @@ export function Graph(props: GraphProps) {
   );
 }
 
-/** What a closed network is called. */
+/** Returns the label of a closed network. */
 export const nameOf = ({ id, nodes }: Box): string =>
   id === elsewhere
-    ? `${compact(nodes.length)} other\naddresses outside`
+    ? `${compact(nodes.length)} other\nexternal addresses`
     : `${id}\n${compact(nodes.length)} addresses`;
 
-const told = (boxes: readonly Box[], bundles: readonly Bundle[]): string =>
-  `${compact(boxes.reduce((sum, { nodes }) => sum + nodes.length, 0))} hosts in ${compact(boxes.length)} networks, ${compact(bundles.length)} lines between them. The table has the same.`;
+const describeGraph = (boxes: readonly Box[], bundles: readonly Bundle[]): string =>
+  `${compact(boxes.reduce((sum, { nodes }) => sum + nodes.length, 0))} hosts in ${compact(boxes.length)} networks, ${compact(bundles.length)} links. The table has the same data.`;
 
 function elements(
   boxes: readonly Box[],
@@ -189,7 +189,7 @@ function elements(
     if (box.nodes.length === 1) return hosts;
     return [{ data: { id: boxId(box.id), label: box.id, box: true, ...network } }, ...hosts];
   });
-  const lines = foremost(bundles, maxLines).map(
+  const lines = mostImportant(bundles, maxLines).map(
     ({ id, source, target, bytes, alerted }): ElementDefinition => ({
       data: { id, source, target, width: thickness(bytes), severity: alerted?.severity ?? 'none' },
       classes: fresh.has(id) ? 'fresh' : '',
@@ -198,7 +198,7 @@ function elements(
   return [...nodes, ...lines];
 }
 
-/** Makes what is shown these elements: what stays is moved, and keeps its place in the eye. */
+/** Updates the graph to these elements; existing ones are moved rather than replaced. */
 function show(core: Core, next: readonly ElementDefinition[]): void {
   core.batch(() => {
     const ids = new Set(next.map(({ data }) => data.id));
@@ -224,10 +224,10 @@ function show(core: Core, next: readonly ElementDefinition[]): void {
   });
 }
 
-/** In pixels of the screen: names that are drawn can be read. Close up they grow with the picture. */
+/** Minimum font size in screen pixels; when zoomed in, labels grow with the graph (`modelPx`). */
 const namePx = 11;
 const modelPx = 10;
-/** So many names are drawn at most: of all of it few, so that the picture is seen; close up all that have room. */
+/** The most labels drawn, zoomed out and zoomed in. */
 const maxNames = { far: 45, close: 500 };
 const risks = ['none', 'low', 'moderate', 'high', 'critical'];
 
@@ -237,13 +237,13 @@ function precedence(node: NodeSingular): number {
   if (node.hasClass('dimmed')) return -1;
   const { size, risk } = node.data();
   if (size === undefined) return 150;
-  // Without a name, a host that stands alone cannot be placed at all.
+  // A host without a box needs its label to be identified.
   return 100 * risks.indexOf(risk) + size + (node.isOrphan() ? 8 : 0);
 }
 
-/** Names as many of the nodes in sight as there is room for. */
+/** Labels as many visible nodes as fit. */
 function nameNodes(core: Core): void {
-  // Its last events come after the picture has gone.
+  // Some events fire after the graph was destroyed.
   if (core.destroyed()) return;
   const zoom = core.zoom();
   const fontPx = Math.max(namePx, modelPx * zoom);
@@ -275,7 +275,7 @@ function nameNodes(core: Core): void {
 const isSame = (known: Record<string, unknown>, next: Record<string, unknown>): boolean =>
   Object.entries(next).every(([name, value]) => known[name] === value);
 
-/** What a line that is alerted on bears in its middle: shapes that point nowhere. */
+/** Shapes in the middle of lines with alerts; none of them indicates a direction. */
 const marks = {
   medium: { 'mid-target-arrow-shape': 'circle', 'mid-target-arrow-fill': 'hollow' },
   high: { 'mid-target-arrow-shape': 'circle' },
@@ -328,7 +328,7 @@ function styles(): StylesheetJson {
         'text-wrap': 'wrap',
       },
     },
-    // Colour is for what is alerted on, or new; shapes and borders tell it as well.
+    // Colour marks risk, alerts and new elements; shapes and borders repeat it for colour-blind users.
     {
       selector: 'node[risk = "critical"]',
       style: { 'background-color': colour('--critical'), shape: 'diamond' },
@@ -341,7 +341,7 @@ function styles(): StylesheetJson {
       selector: 'node.fresh',
       style: { 'border-color': colour('--accent'), 'border-width': 3, 'border-style': 'dashed' },
     },
-    // What is new and at risk has the dashes of the one and the colour of the other.
+    // A new node at risk is dashed in the colour of its risk.
     { selector: 'node[risk = "moderate"]', style: { 'border-color': colour('--medium'), 'border-width': 3 } },
     {
       selector: 'edge',

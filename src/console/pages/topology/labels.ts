@@ -1,4 +1,4 @@
-/** A name in the picture, and where it stands: the middle of its upper edge, in pixels of the screen. */
+/** A label in the graph; `x`, `y` is the center of its upper edge in screen pixels. */
 export interface Label {
   readonly id: string;
   readonly text: string;
@@ -6,15 +6,15 @@ export interface Label {
   readonly y: number;
 }
 
-/** Characters of a line; the rest of a longer name is cut off. */
+/** The most characters per line; longer names are truncated. */
 export const maxCharacters = 24;
-/** Width of a character and height of a line, as parts of the font's size. */
+/** Width of a character and height of a line relative to the font size. */
 export const characterWidth = 0.62;
 const lineHeight = 1.25;
 
 /**
- * The labels for which there is room: each that covers none before it, `most` at most. The closer one looks, the more of
- * them there are.
+ * Selects labels that fit, in order of precedence and at most `most`: each that overlaps no earlier one. Zooming in makes
+ * room for more.
  */
 export function roomFor(labels: readonly Label[], fontPx: number, most: number): Set<string> {
   const shown = new Map<string, readonly [left: number, top: number, right: number, bottom: number]>();
@@ -24,10 +24,10 @@ export function roomFor(labels: readonly Label[], fontPx: number, most: number):
     const longest = Math.min(maxCharacters, Math.max(...lines.map(({ length }) => length)));
     const half = (longest * characterWidth * fontPx) / 2;
     const bottom = y + lines.length * lineHeight * fontPx;
-    const covers = [...shown.values()].some(
+    const overlaps = [...shown.values()].some(
       (other) => x - half < other[2] && x + half > other[0] && y < other[3] && bottom > other[1],
     );
-    if (!covers) shown.set(id, [x - half, y, x + half, bottom]);
+    if (!overlaps) shown.set(id, [x - half, y, x + half, bottom]);
   }
   return new Set(shown.keys());
 }

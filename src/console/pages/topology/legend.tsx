@@ -1,35 +1,31 @@
 import type { ComponentChildren } from 'preact';
 
-/** What shapes, borders and lines of the picture mean. Shapes are as `styles` of the picture draws them. */
+/** The legend of the graph. Its shapes match `styles` in graph.tsx. */
 export function Legend() {
   return (
-    <ul class="topology-legend quiet" aria-label="What the picture's signs mean">
-      <Sign shape={<path class="legend-critical" d="M8 1 15 8 8 15 1 8Z" />}>critical risk</Sign>
-      <Sign shape={<path class="legend-high" d="M8 1.5 15 14 1 14Z" />}>high risk</Sign>
-      <Sign shape={<circle class="legend-host legend-moderate" cx="8" cy="8" r="5.5" />}>moderate risk</Sign>
-      <Sign shape={<circle class="legend-host" cx="8" cy="8" r="5.5" />}>
-        host, larger with more connected hosts
-      </Sign>
-      <Sign shape={<rect class="legend-network" x="1" y="3.5" width="14" height="9" rx="2" />}>network</Sign>
-      <Sign shape={<circle class="legend-host legend-fresh" cx="8" cy="8" r="5.5" />}>new, dashed</Sign>
+    <ul class="topology-legend quiet" aria-label="Legend">
+      <Sign shape={<path class="legend-critical" d="M8 1 15 8 8 15 1 8Z" />}>Critical risk</Sign>
+      <Sign shape={<path class="legend-high" d="M8 1.5 15 14 1 14Z" />}>High risk</Sign>
+      <Sign shape={<circle class="legend-host legend-moderate" cx="8" cy="8" r="5.5" />}>Moderate risk</Sign>
+      <Sign shape={<circle class="legend-host" cx="8" cy="8" r="5.5" />}>Host (size: connected hosts)</Sign>
+      <Sign shape={<rect class="legend-network" x="1" y="3.5" width="14" height="9" rx="2" />}>Network</Sign>
+      <Sign shape={<circle class="legend-host legend-fresh" cx="8" cy="8" r="5.5" />}>New</Sign>
       <Sign
         shape={
           <LineWith mark={<path class="legend-critical" d="M8 3 13 8 8 13 3 8Z" />} severity="critical" />
         }
       >
-        line with open alerts, the gravest critical
+        Link with critical alerts
       </Sign>
       <Sign shape={<LineWith mark={<circle class="legend-high" cx="8" cy="8" r="4" />} severity="high" />}>
-        high
+        High alerts
       </Sign>
       <Sign
         shape={<LineWith mark={<circle class="legend-medium" cx="8" cy="8" r="3.5" />} severity="medium" />}
       >
-        medium
+        Medium alerts
       </Sign>
-      <Sign shape={<path class="legend-line" d="M1 13.5 15 13.5 15 8.5 1 12.5Z" />}>
-        line, wider with more bytes
-      </Sign>
+      <Sign shape={<path class="legend-line" d="M1 13.5 15 13.5 15 8.5 1 12.5Z" />}>Link (width: bytes)</Sign>
     </ul>
   );
 }

@@ -1,7 +1,7 @@
-import { type Alerted, type AlertedEdges, alertedTogether } from './alerted.ts';
+import { type Alerted, type AlertedEdges, alertedOfAll } from './alerted.ts';
 import { type Box, type Edge, edgeId, shownAs, shownAsNetworks } from './arrange.ts';
 
-/** Edges between the same two things that are shown, as one. */
+/** All edges between two drawn elements, drawn as one line. */
 export interface Bundle {
   readonly id: string;
   readonly source: string;
@@ -9,13 +9,13 @@ export interface Bundle {
   readonly edges: readonly Edge[];
   readonly connections: number;
   readonly bytes: number;
-  /** Of lines between open networks it is absent: what is alerted on there has a line between its hosts. */
+  /** Absent for lines between open networks, whose alerts are on the lines between hosts. */
   readonly alerted?: Alerted;
 }
 
 /**
- * The lines of the picture: between networks, and between hosts only those of what is selected or alerted on, or all of
- * them where that is asked for.
+ * Returns the lines of the graph: those between networks and, between hosts, those with alerts or at the selected node,
+ * or all lines between hosts if `all` is set.
  */
 export function linesOf(
   edges: readonly Edge[],
@@ -25,7 +25,7 @@ export function linesOf(
   alerted: AlertedEdges,
 ): Bundle[] {
   const ofHosts = bundlesOf(edges, shownAs(boxes)).map((bundle) => {
-    const its = alertedTogether(bundle.edges, alerted);
+    const its = alertedOfAll(bundle.edges, alerted);
     return its === undefined ? bundle : { ...bundle, alerted: its };
   });
   if (all) return ofHosts;
@@ -36,8 +36,8 @@ export function linesOf(
   return [...lines.values()];
 }
 
-/** So many of the lines as there is room for: those alerted on, then the heaviest. */
-export const foremost = (bundles: readonly Bundle[], room: number): readonly Bundle[] =>
+/** Returns up to `room` lines: those with alerts first, then those with most bytes. */
+export const mostImportant = (bundles: readonly Bundle[], room: number): readonly Bundle[] =>
   bundles.length <= room
     ? bundles
     : bundles
@@ -46,7 +46,7 @@ export const foremost = (bundles: readonly Bundle[], room: number): readonly Bun
         )
         .slice(0, room);
 
-/** Edges between what is shown; those within a closed box are not. */
+/** Bundles edges between drawn elements; edges within a closed box are left out. */
 export function bundlesOf(edges: readonly Edge[], shown: ReadonlyMap<string, string>): Bundle[] {
   const bundles = new Map<string, Edge[]>();
   for (const edge of edges) {
@@ -68,5 +68,5 @@ export function bundlesOf(edges: readonly Edge[], shown: ReadonlyMap<string, str
   }));
 }
 
-/** How thick a line for so many bytes is, in pixels: one more for each hundredfold. */
+/** Returns the line width in pixels: one more for each factor of 100 in bytes. */
 export const thickness = (bytes: number): number => Math.min(7, 0.75 + Math.log10(1 + bytes) / 2);

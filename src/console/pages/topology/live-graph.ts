@@ -4,42 +4,42 @@ import { again } from '../../state/answers.ts';
 import { useChannel } from '../../state/live.ts';
 import { afterUpdates, type LiveGraph, noneWaiting, type Waiting, withWaiting } from './updates.ts';
 
-/** The picture changes this often at most, in milliseconds, however much happens. */
-const everyMs = 2000;
+/** Minimum time between updates of the graph, in milliseconds. */
+const updateMs = 2000;
 
 interface Following {
-  /** The snapshot is of all time, and what comes is added to it. */
+  /** Whether updates are added to the snapshot, which then covers all time. */
   readonly isLive: boolean;
   readonly groupBy: 'host' | 'subnet';
-  /** Nodes that are shown at most. */
+  /** The most nodes shown. */
   readonly limit: number;
 }
 
-/** A snapshot and what came since, where it is live. */
+/** Returns the snapshot with the live updates since. */
 export function useLiveGraph(snapshot: Topology, { isLive, groupBy, limit }: Following): LiveGraph {
   const [shown, setShown] = useState<LiveGraph>({ graph: snapshot, fresh: new Set() });
   const waiting = useRef<Waiting>(noneWaiting);
   useEffect(() => {
-    // The subscription begins after the snapshot: what waits is in it, or comes again.
+    // The subscription starts at the snapshot, so waiting updates are in it or are sent again.
     waiting.current = noneWaiting;
     setShown(({ fresh }) => ({ graph: snapshot, fresh }));
   }, [snapshot, isLive, groupBy]);
   useEffect(() => {
     if (!isLive) return;
-    let isAsked = false;
+    let isRefetching = false;
     const timer = setInterval(() => {
-      if (document.hidden || isAsked) return;
+      if (document.hidden || isRefetching) return;
       const now = waiting.current;
       if (now.kind === 'dropped') {
-        isAsked = true;
+        isRefetching = true;
         void again(['getTopology']).finally(() => {
-          isAsked = false;
+          isRefetching = false;
         });
       } else if (now.updates.length > 0) {
         waiting.current = noneWaiting;
         setShown((before) => afterUpdates(before, now.updates, limit));
       }
-    }, everyMs);
+    }, updateMs);
     return () => clearInterval(timer);
   }, [isLive, limit]);
   useChannel(

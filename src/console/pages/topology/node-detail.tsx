@@ -6,14 +6,14 @@ import { Risk } from '../../ui/severity.tsx';
 import { Detail, Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Address, shownTime } from '../../ui/value.tsx';
-import { type Alerted, type AlertedEdges, gravity } from './alerted.ts';
+import { type Alerted, type AlertedEdges, alertRank } from './alerted.ts';
 import { AlertedMark } from './alerted-mark.tsx';
 import { type Box, type Edge, edgeId, elsewhere, type Node } from './arrange.ts';
 
 const maxPeers = 50;
 const maxHosts = 100;
 
-/** A host or a network: what is known of it, and with whom it talks, most first. */
+/** Details of a host or network, with its peers: those with alerts first, then by bytes. */
 export function NodeDetail({
   graph,
   alerted,
@@ -32,28 +32,28 @@ export function NodeDetail({
   if (node === undefined && box !== undefined)
     return (
       <Detail
-        title={box.id === elsewhere ? 'Other addresses outside' : box.id}
+        title={box.id === elsewhere ? 'Other external addresses' : box.id}
         onClose={onClose}
         actions={
           !box.isHome && (
             <Button onClick={() => onToggle(box.id)}>
-              {box.isOpen ? 'Close the network' : 'Open the network'}
+              {box.isOpen ? 'Collapse network' : 'Expand network'}
             </Button>
           )
         }
       >
         <Facts
           facts={[
-            ['Where', box.isHome ? 'at home' : 'outside'],
+            ['Location', box.isHome ? 'Home network' : 'External'],
             ['Hosts shown', number(box.nodes.length)],
             ['Bytes', bytes(box.nodes.reduce((sum, one) => sum + one.bytes, 0))],
           ]}
         />
-        <Section title="Hosts, those with most edges first">
+        <Section title="Hosts by number of edges">
           <ul>
             {box.nodes.slice(0, maxHosts).map((one) => (
               <li key={one.id} class="topology-peer">
-                <Pick id={one.id} label={one.label} />
+                <NodeButton id={one.id} label={one.label} />
                 <span class="quiet number">{number(one.degree)} edges</span>
                 <span class="number">{bytes(one.bytes)}</span>
               </li>
@@ -66,7 +66,7 @@ export function NodeDetail({
   const edges = graph.edges
     .filter(({ source, target }) => source === node.id || target === node.id)
     .toSorted(
-      (a, b) => gravity(alerted.get(edgeId(b))) - gravity(alerted.get(edgeId(a))) || b.bytes - a.bytes,
+      (a, b) => alertRank(alerted.get(edgeId(b))) - alertRank(alerted.get(edgeId(a))) || b.bytes - a.bytes,
     );
   const filter = node.ip ?? node.id;
   return (
@@ -76,11 +76,11 @@ export function NodeDetail({
       actions={
         <>
           {node.asset_id !== undefined && (
-            <Button onClick={() => setParams({ focus: node.asset_id, id: node.id })}>Focus on it</Button>
+            <Button onClick={() => setParams({ focus: node.asset_id, id: node.id })}>Focus</Button>
           )}
-          {node.asset_id !== undefined && <a href={href('assets', { id: node.asset_id })}>Its asset</a>}
-          <a href={href('events', { ...shownTime(), ip: filter })}>Its events</a>
-          <a href={href('alerts', { ...shownTime(), ip: filter })}>Its alerts</a>
+          {node.asset_id !== undefined && <a href={href('assets', { id: node.asset_id })}>Asset</a>}
+          <a href={href('events', { ...shownTime(), ip: filter })}>Events</a>
+          <a href={href('alerts', { ...shownTime(), ip: filter })}>Alerts</a>
         </>
       }
     >
@@ -95,14 +95,14 @@ export function NodeDetail({
           ['Centrality', node.centrality === undefined ? undefined : node.centrality.toFixed(3)],
         ]}
       />
-      <Section title={`Talks to ${number(edges.length)} of those shown`}>
+      <Section title={`Peers shown · ${number(edges.length)}`}>
         <ul>
           {edges.slice(0, maxPeers).map((edge) => (
             <Peer key={edgeId(edge)} edge={edge} of={node.id} alerted={alerted.get(edgeId(edge))} />
           ))}
         </ul>
         {edges.length > maxPeers && (
-          <p class="quiet">and {number(edges.length - maxPeers)} more: the table has all.</p>
+          <p class="quiet">and {number(edges.length - maxPeers)} more, see the table</p>
         )}
       </Section>
     </Detail>
@@ -115,10 +115,10 @@ function Peer({ edge, of, alerted }: { edge: Edge; of: string; alerted: Alerted 
   return (
     <li class="topology-peer">
       <span class="clip">
-        <span class="quiet" title={opens ? 'it opened the connections' : 'it answered'}>
+        <span class="quiet" title={opens ? 'Outbound' : 'Inbound'}>
           {opens ? '→ ' : '← '}
         </span>
-        <Pick id={other} label={other} />
+        <NodeButton id={other} label={other} />
       </span>
       <span class="quiet clip mono">{[...edge.ports, ...edge.protocols].join(' ')}</span>
       <span>
@@ -131,7 +131,7 @@ function Peer({ edge, of, alerted }: { edge: Edge; of: string; alerted: Alerted 
   );
 }
 
-function Pick({ id, label }: { id: string; label: string }) {
+function NodeButton({ id, label }: { id: string; label: string }) {
   return (
     <Button kind="plain" onClick={() => setParams({ id }, { replace: true })}>
       <bdi class="clip mono">{label}</bdi>

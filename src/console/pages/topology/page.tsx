@@ -14,7 +14,7 @@ import { Page } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Answered, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { alertedEdges, leastMarked } from './alerted.ts';
+import { alertedEdges, minMarkedSeverity } from './alerted.ts';
 import { boxesOf, boxId, placesOf } from './arrange.ts';
 import { EdgeTable } from './edge-table.tsx';
 import { Graph } from './graph.tsx';
@@ -29,13 +29,13 @@ import './topology.css';
 const limits = [100, 200, 500, 1000, 2000] as const;
 const depths = ['1', '2', '3'] as const;
 
-/** Edges are marked for so many open alerts at most, the gravest. */
+/** The most open alerts marked on edges, most severe first. */
 const maxAlerts = 1000;
-/** How often these are asked for where the graph is live. */
+/** Refresh interval of alerts while the graph is live, in milliseconds. */
 const alertsMs = 15_000;
 const none: readonly never[] = [];
 
-/** Who talks to whom: the busiest, by network, as a picture and as a table. */
+/** The busiest connections between hosts or networks, as a graph and as a table. */
 export default function TopologyPage() {
   const { params } = place.value;
   const { range, move } = useStillRange();
@@ -53,7 +53,7 @@ export default function TopologyPage() {
       query: {
         ...range,
         status: openAlertStatuses,
-        min_severity: leastMarked,
+        min_severity: minMarkedSeverity,
         sort: '-severity',
         per_page: maxAlerts,
       } as never,
@@ -67,10 +67,10 @@ export default function TopologyPage() {
       bar={
         <div class="row">
           <Choice
-            label="Show as"
+            label="View"
             value={params.get('view') === 'table' ? 'table' : 'graph'}
             options={[
-              { value: 'graph', title: 'Picture' },
+              { value: 'graph', title: 'Graph' },
               { value: 'table', title: 'Table' },
             ]}
             onChange={(view) => setParams({ view: view === 'graph' ? undefined : view })}
@@ -85,16 +85,16 @@ export default function TopologyPage() {
             onChange={(by) => setParams({ group_by: by === 'host' ? undefined : by, id: undefined })}
           />
           <Choice
-            label="Lines between"
+            label="Links"
             value={params.get('lines') === 'all' ? 'all' : 'networks'}
             options={[
-              { value: 'networks', title: 'Lines of networks' },
-              { value: 'all', title: 'All lines' },
+              { value: 'networks', title: 'Network links' },
+              { value: 'all', title: 'All links' },
             ]}
             onChange={(lines) => setParams({ lines: lines === 'all' ? lines : undefined })}
           />
           <label class="row">
-            <span class="quiet">at most</span>
+            <span class="quiet">Limit</span>
             <select
               class="input"
               value={String(limit)}
@@ -110,11 +110,11 @@ export default function TopologyPage() {
           {focus !== undefined && (
             <>
               <Choice
-                label="Edges from the focus"
+                label="Depth"
                 value={String(depth)}
                 options={depths.map((value) => ({
                   value,
-                  title: `${value} ${value === '1' ? 'step' : 'steps'}`,
+                  title: `${value} ${value === '1' ? 'hop' : 'hops'}`,
                 }))}
                 onChange={(value) => setParams({ depth: value === '1' ? undefined : value })}
               />
@@ -129,7 +129,7 @@ export default function TopologyPage() {
                 if (mayListAlerts) void alerts.refetch();
               }}
             >
-              Ask again
+              Refresh
             </Button>
           )}
         </div>
@@ -137,7 +137,7 @@ export default function TopologyPage() {
     >
       <Answered of={answer} rows={14}>
         {({ data }) => (
-          <Shown
+          <LoadedTopology
             key={`${groupBy} ${focus}`}
             snapshot={data.attributes}
             alerts={(mayListAlerts ? alerts.data?.data : undefined) ?? none}
@@ -152,14 +152,14 @@ export default function TopologyPage() {
   );
 }
 
-/** What is left out of the marks for alerts, or why they are old. */
+/** Explains which alerts are not marked, or why the marks may be out of date. */
 function noteOn({ data, error }: UseQueryResult<CallResult<'listAlerts'>, ServiceError>): string {
-  if (error !== null) return ` · alerts could not be asked for: ${error.message}`;
+  if (error !== null) return ` · alerts unavailable: ${error.message}`;
   if (data === undefined || data.pagination.total <= data.data.length) return '';
-  return ` (of the ${number(data.data.length)} gravest of ${number(data.pagination.total)})`;
+  return ` (${number(data.data.length)} most severe of ${number(data.pagination.total)})`;
 }
 
-function Shown({
+function LoadedTopology({
   snapshot,
   alerts,
   alertsNote,
@@ -169,7 +169,7 @@ function Shown({
 }: {
   snapshot: Topology;
   alerts: readonly ListItem<'listAlerts'>[];
-  /** What is not true of the marks for alerts. */
+  /** A caveat on the marked alerts, or empty. */
   alertsNote: string;
   isLive: boolean;
   groupBy: 'host' | 'subnet';
@@ -204,9 +204,8 @@ function Shown({
 
   if (graph.nodes.length === 0)
     return (
-      <Empty title="Nobody talked to anybody in this time.">
-        The graph is made of network events. <a href={href('topology', { range: 'all' })}>Look at all time</a>
-        .
+      <Empty title="No connections in this range.">
+        The graph shows network events. <a href={href('topology', { range: 'all' })}>Search all time</a>
       </Empty>
     );
   const node = graph.nodes.find(({ id }) => id === selected);
@@ -228,17 +227,17 @@ function Shown({
     >
       <p class="counted quiet" role="status">
         {number(graph.nodes.length)} nodes, {number(graph.edges.length)} edges
-        {graph.truncated && ' · the busiest: a limit left others out'}
+        {graph.truncated && ' · busiest only, limit reached'}
         {isLive ? (
           ' · live'
         ) : (
           <>
             {' · as of '}
-            <Time at={graph.generated_at} as="exact" />; the whole network of all time is live
+            <Time at={graph.generated_at} as="exact" /> (live only for the whole network and all time)
           </>
         )}
         {alerted.size > 0 &&
-          ` · open alerts, ${leastMarked} and above, on ${number(alerted.size)} ${alerted.size === 1 ? 'edge' : 'edges'}`}
+          ` · open alerts, ${minMarkedSeverity} and above, on ${number(alerted.size)} ${alerted.size === 1 ? 'edge' : 'edges'}`}
         {alertsNote}
         {fresh.size > 0 && ` · ${number(fresh.size)}${fresh.size < maxFresh ? '' : ' or more'} new`}
       </p>

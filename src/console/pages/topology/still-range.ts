@@ -4,22 +4,22 @@ import { rangeQuery, shownRange } from '../../state/range.ts';
 
 interface StillRange {
   readonly range: ReturnType<typeof rangeQuery>;
-  /** Takes the range up to now; false where that is the same. */
+  /** Moves the range up to now. Returns false if it did not change. */
   readonly move: () => boolean;
 }
 
 /**
- * The time of the address. One that ends now stays where it was when it was chosen, until it is moved: the picture under
- * one's eyes does not change by itself.
+ * The time range in the URL. A relative range stays fixed until `move` is called, so that the graph does not change
+ * while it is read.
  */
 export function useStillRange(): StillRange {
-  const [times, setTimes] = useState(0);
+  const [refreshes, setRefreshes] = useState(0);
   const { params } = place.value;
-  const asked = JSON.stringify([times, shownRange().name, params.get('from'), params.get('to')]);
-  const range = useMemo(rangeQuery, [asked]);
+  const rangeKey = JSON.stringify([refreshes, shownRange().name, params.get('from'), params.get('to')]);
+  const range = useMemo(rangeQuery, [rangeKey]);
   const move = () => {
     if (rangeQuery().from === range.from) return false;
-    setTimes((before) => before + 1);
+    setRefreshes((before) => before + 1);
     return true;
   };
   return { range, move };

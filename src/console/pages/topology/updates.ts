@@ -4,16 +4,16 @@ import { edgeId } from './arrange.ts';
 
 export interface LiveGraph {
   readonly graph: Topology;
-  /** Ids of nodes, and of edges by `edgeId`, that came since the page was opened: the newest `maxFresh`. */
+  /** Ids of nodes and edges (`edgeId`) added since the page was opened: the newest `maxFresh`. */
   readonly fresh: ReadonlySet<string>;
 }
 
-/** So many are marked as new at most. */
+/** The most elements marked as new. */
 export const maxFresh = 1000;
-/** Past so many updates that wait, a new snapshot is less work than they are. */
+/** With more waiting updates than this, a new snapshot is cheaper. */
 export const maxWaiting = 300;
 
-/** Updates that are not shown yet, as while the tab is hidden; `dropped` where they were too many to keep. */
+/** Updates not shown yet, for example while the tab is hidden; `dropped` after too many. */
 export type Waiting =
   | { readonly kind: 'updates'; readonly updates: readonly TopologyUpdate[] }
   | { readonly kind: 'dropped' };
@@ -25,7 +25,7 @@ export function withWaiting(waiting: Waiting, update: TopologyUpdate): Waiting {
   return { kind: 'updates', updates: [...waiting.updates, update] };
 }
 
-/** The graph after updates that came, of `maxNodes` nodes at most, with what is new in it. */
+/** Applies updates to the graph, keeping at most `maxNodes` nodes, and marks new elements. */
 export function afterUpdates(
   { graph, fresh }: LiveGraph,
   updates: readonly TopologyUpdate[],
