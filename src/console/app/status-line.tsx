@@ -10,12 +10,12 @@ import { may, signedIn } from '../state/session.ts';
 import { compact, duration, number, relative } from '../ui/format.ts';
 import './status-line.css';
 
-/** How often this browser checks the log by itself, in milliseconds. */
+/** Interval of the automatic log check, in milliseconds. */
 const checkEveryMs = 15_000;
 
 /**
- * Always there, and never says more than is known: whether what is shown is live, what this browser verified of the log,
- * what comes in, and whether anything was refused.
+ * Status bar on every page: whether data is live, what this browser verified of the log, the event rate, and
+ * warnings.
  */
 export function StatusLine() {
   const inside = signedIn.value;
@@ -47,7 +47,7 @@ export function StatusLine() {
         ))}
       <Log state={pinState.value} />
       {status !== undefined && answer.error === null && <Flow status={status} />}
-      {answer.error !== null && <span class="status-bad">figures not to be had</span>}
+      {answer.error !== null && <span class="status-bad">statistics unavailable</span>}
     </footer>
   );
 }
@@ -93,7 +93,7 @@ function Log({ state }: { state: PinState }) {
     case 'unreachable':
       return (
         <span class="status-warning" title={state.fault.message}>
-          log not checked{state.pin && `, ${number(state.pin.head.size)} before`}
+          log not checked{state.pin && `, last verified at ${number(state.pin.head.size)}`}
         </span>
       );
     case 'broken':
@@ -106,7 +106,7 @@ function Log({ state }: { state: PinState }) {
       return (
         <a
           href={link}
-          title="This browser verified the signature of the tree head, and that it extends the head that it knew."
+          title="This browser verified the tree head’s signature and that it extends the last head it saw."
         >
           log {number(state.pin.head.size)} <span class="status-good">✓</span>{' '}
           <span class="quiet">{relative(state.at, now.value)}</span>
@@ -122,7 +122,7 @@ function Flow({ status }: { status: Status }) {
     ...(warnings.length === 0
       ? []
       : [`${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`]),
-    ...(store.uncounted_events === 0 ? [] : [`${compact(store.uncounted_events)} events not looked at yet`]),
+    ...(store.uncounted_events === 0 ? [] : [`${compact(store.uncounted_events)} events awaiting analysis`]),
   ];
   return (
     <>
@@ -132,7 +132,7 @@ function Flow({ status }: { status: Status }) {
           {troubles.join(' · ')}
         </a>
       )}
-      {/* A limit did what it is for: that is told, and is no warning. */}
+      {/* Reaching a limit is expected behaviour, so it is shown but is not a warning. */}
       {reached.length > 0 && (
         <span class="quiet">
           <a href={href('status')}>
@@ -140,7 +140,7 @@ function Flow({ status }: { status: Status }) {
           </a>
         </span>
       )}
-      {troubles.length + reached.length === 0 && <span class="quiet">nothing lost</span>}
+      {troubles.length + reached.length === 0 && <span class="quiet">no warnings</span>}
     </>
   );
 }
