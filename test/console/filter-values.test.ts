@@ -30,7 +30,7 @@ test.each([
   [network, '10.0.0.0/33', 'must be an IPv4 or IPv6 address or a CIDR block'],
   [{ ...field, format: 'uuid' }, 'x', 'must be a valid UUID'],
   [{ ...field, values: ['low'] }, 'high', 'must be one of low'],
-  [field, '  ', 'must be given'],
+  [field, '  ', 'is required'],
 ])('what the service would refuse is refused: %#', (one, text, fault) => {
   expect(readValues(one, text)).toEqual({ fault });
 });

@@ -39,7 +39,7 @@ describe('faults', () => {
     expect(faultElsewhere(undefined, [])).toBeUndefined();
     expect(faultElsewhere(new TypeError('it broke'), [])).toBe('It broke');
     expect(faultElsewhere(new ServiceError('VERSION_MISMATCH', 'has version 3'), [])).toContain(
-      'Somebody changed it',
+      'Someone else changed this',
     );
   });
 });
@@ -94,7 +94,7 @@ describe('silences', () => {
 
   test('in a line', () => {
     expect(matcherText(matcher)).toBe(
-      `of rule ${foreign('behaviour.port-scan')}, from or to ${foreign('10.0.0.0/8')} or ${foreign('::1')} or 2 more, of rules of zeek, up to medium`,
+      `rule ${foreign('behaviour.port-scan')}, from or to ${foreign('10.0.0.0/8')} or ${foreign('::1')} or 2 more, rules from zeek, up to medium`,
     );
   });
 });
@@ -103,8 +103,8 @@ test('lists: STIX is told from lines, comments are not counted, and what is too 
   expect(formatOf(' {"type":"bundle"}')).toBe('stix');
   expect(formatOf('203.0.113.7')).toBe('lines');
   expect(lookedAt('# a list\n203.0.113.7\n\n; more\nevil.example # bad\n').says).toBe('2 lines, 48 B.');
-  expect(lookedAt(' ').says).toBe('Nothing yet.');
-  expect(lookedAt('x'.repeat(2 ** 25 + 1)).fault).toContain('at most 32 MiB');
+  expect(lookedAt(' ').says).toBe('No content yet.');
+  expect(lookedAt('x'.repeat(2 ** 25 + 1)).fault).toContain('maximum is 32 MiB');
 });
 
 test('tokens: until when, and what of them is good', () => {
@@ -128,14 +128,14 @@ test('keys: which sizes they sign; entries end before, heads with the size', () 
     from_size: 0,
     to_size: 1200,
   } as const;
-  expect(rangeOf({ ...key, purpose: 'event-signing' })).toBe('entries 0 to below 1,200');
+  expect(rangeOf({ ...key, purpose: 'event-signing' })).toBe('entries 0 up to, excluding, 1,200');
   expect(rangeOf({ ...key, purpose: 'transparency-sth' })).toBe('sizes 0 to 1,200');
   const { from_size: _, to_size: __, ...without } = key;
   expect(rangeOf({ ...without, purpose: 'access-token' })).toBeUndefined();
   expect(revocationOf({ ...key, purpose: 'checkpoint', state: 'active' })).toMatch(
-    /told the new one.*takes its place/,
+    /give each of them the new key.*replaces it immediately/,
   );
-  expect(revocationOf({ ...key, purpose: 'transparency-sth' })).not.toContain('takes its place');
+  expect(revocationOf({ ...key, purpose: 'transparency-sth' })).not.toContain('replaces it');
 });
 
 test('commands quote what a shell would read', () => {

@@ -38,7 +38,7 @@ test('what differs is told by operation, in words, whatever the order of roles',
   const after = withPublic(withRole(usual, 'updateAlert', 'viewer'), 'getOpenApi', false);
   expect(differences(usual, after)).toEqual([
     { operation: 'updateAlert', before: 'admin, analyst', after: 'admin, analyst, viewer' },
-    { operation: 'getOpenApi', before: 'everybody', after: 'nobody' },
+    { operation: 'getOpenApi', before: 'public', after: 'no roles' },
   ]);
   expect(differences(after, withRole(after, 'updateAlert', 'viewer'))).toHaveLength(1);
   const less = usual.filter(({ operation }) => operation !== 'updateAlert');
@@ -53,7 +53,7 @@ test('what differs is told by operation, in words, whatever the order of roles',
 });
 
 test('what is no policy says why, and which rule', () => {
-  expect(readRules('{')).toEqual({ fault: expect.stringContaining('no JSON') });
+  expect(readRules('{')).toEqual({ fault: expect.stringContaining('Invalid JSON') });
   expect(readRules('null')).toHaveProperty('fault');
   expect(readRules('[]')).toHaveProperty('fault');
   expect(readRules('{"rules":[{"operation":"login","access":"public","roles":[]},{"operation":1}]}')).toEqual(
@@ -69,7 +69,7 @@ test('own changes are put upon what somebody else changed meanwhile, and theirs 
   const both = rebased(usual, mine, theirs);
   expect(differences(theirs, both)).toEqual([
     { operation: 'updateAlert', before: 'admin, analyst, auditor', after: 'admin, analyst, viewer' },
-    { operation: 'getOpenApi', before: 'everybody', after: 'nobody' },
+    { operation: 'getOpenApi', before: 'public', after: 'no roles' },
   ]);
   expect(rebased(usual, usual, theirs)).toEqual(theirs);
 });

@@ -43,7 +43,7 @@ describe('what is typed', () => {
     expect(readDraft('json', '{"admin_hosts":["10.0.0.1"]}')).toEqual({
       value: { admin_hosts: ['10.0.0.1'] },
     });
-    expect(readDraft('json', '{')).toEqual({ fault: expect.stringContaining('no JSON') });
+    expect(readDraft('json', '{')).toEqual({ fault: expect.stringContaining('Invalid JSON') });
   });
 });
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 async function signIn(page: Page, password = adminPassword): Promise<void> {
-  await page.getByLabel('Name').fill('admin');
+  await page.getByLabel('Username').fill('admin');
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
@@ -30,7 +30,7 @@ describe.each([1280, phone])('%i pixels wide', (width) => {
   test('who signs in is where the link led; who signs out is out in every tab', async () => {
     const page = await open.page({ signedOut: true, width, path: '/alerts?severity=medium' });
     await signIn(page, 'not it');
-    await page.getByText('Name or password is wrong.').waitFor();
+    await page.getByText('Wrong username or password.').waitFor();
     await signIn(page);
     await page.getByRole('heading', { name: 'Alerts', level: 1 }).waitFor();
     await staysAt(page, '/alerts?severity=medium');
@@ -53,7 +53,7 @@ test('a session that was ended elsewhere says so, and goes on where it was', asy
     () => (JSON.parse(localStorage.getItem('candor.session') ?? '{}') as { access: string }).access,
   );
   expect((await call(open.service, 'logout', { token })).status).toBe(204);
-  await page.getByText('The session is over.').waitFor({ timeout: 30_000 });
+  await page.getByText('Your session has expired.').waitFor({ timeout: 30_000 });
   await signIn(page);
   await page.getByRole('heading', { name: 'Assets', level: 1 }).waitFor();
   await staysAt(page, '/assets');
@@ -99,7 +99,7 @@ test('keys lead to every page, and say what they do', async () => {
     await page.getByRole('heading', { name: title, level: 1, exact: true }).waitFor();
   }
   await page.keyboard.press('?');
-  const help = page.getByRole('dialog', { name: 'What keys do' });
+  const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   await help.getByText('Go to Alerts').waitFor();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Escape');
@@ -168,7 +168,7 @@ test('a viewer is shown what a viewer may', async () => {
   const viewer = { name: 'vera', kind: 'user', roles: ['viewer'], password: 'a viewer of things' };
   expect((await call(open.service, 'createPrincipal', { token, json: viewer })).status).toBe(201);
   const page = await open.page({ signedOut: true });
-  await page.getByLabel('Name').fill('vera');
+  await page.getByLabel('Username').fill('vera');
   await page.getByLabel('Password').fill(viewer.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
@@ -190,7 +190,7 @@ test('the link that skips to the page goes there', async () => {
   const page = await open.page();
   await settled(page);
   await page.keyboard.press('Tab');
-  await page.getByRole('link', { name: 'Skip to the page' }).press('Enter');
+  await page.getByRole('link', { name: 'Skip to content' }).press('Enter');
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
 });
 

@@ -38,8 +38,8 @@ async function edit(page: Page, ...boxes: string[]): Promise<void> {
   for (const name of boxes) await page.getByRole('checkbox', { name, exact: true }).click(soon);
 }
 async function save(page: Page): Promise<void> {
-  await button(page, 'Look at it and save').click(soon);
-  await dialog(page).getByRole('button', { name: 'Change the policy' }).click(soon);
+  await button(page, 'Review and save').click(soon);
+  await dialog(page).getByRole('button', { name: 'Save policy' }).click(soon);
 }
 async function rules(): Promise<AccessRule[]> {
   const { body } = await call(open.service, 'getPolicy', { token: admin });
@@ -71,7 +71,7 @@ test('what the policy takes from analysts is refused by the service, and then no
   const page = await policyPage('updateAlert');
   await edit(page, 'updateAlert: analyst', 'bulkUpdateAlerts: analyst');
   await save(page);
-  await page.getByText('The policy is in effect.').waitFor(soon);
+  await page.getByText('Policy saved.').waitFor(soon);
 
   const json = { priority: 'high' };
   const token = await tokenOf(hers);
@@ -134,7 +134,7 @@ test('who takes something from himself sees it at once, and another tab when the
   await button(tab, 'Reload').waitFor(soon);
   await edit(page, 'reloadRules: admin');
   await save(page);
-  await page.getByText('The policy is in effect.').waitFor(soon);
+  await page.getByText('Policy saved.').waitFor(soon);
   await page.getByRole('link', { name: 'Rules', exact: true }).click();
   await button(page, 'New rule').waitFor(soon);
   await settled(page);
@@ -151,29 +151,29 @@ test('two edit it: the second puts his changes upon those of the first, and both
   await edit(second, 'startScan: analyst', 'listScans: auditor');
   await edit(first, 'cancelScan: analyst');
   await save(first);
-  await first.getByText('The policy is in effect.').waitFor(soon);
+  await first.getByText('Policy saved.').waitFor(soon);
 
   await save(second);
-  await dialog(second).getByRole('alert').filter({ hasText: 'Somebody changed it meanwhile' }).waitFor(soon);
+  await dialog(second).getByRole('alert').filter({ hasText: 'Someone else changed this' }).waitFor(soon);
   expect(await rolesOf('startScan')).toContain('analyst');
   await dialog(second).getByRole('button', { name: 'Cancel' }).click();
-  const told = second.getByRole('alert').filter({ hasText: 'Somebody changed the policy while you edited' });
+  const told = second.getByRole('alert').filter({ hasText: 'Someone else changed the policy while you were editing' });
   await told.getByText('cancelScan', { exact: true }).waitFor(soon);
   // It is his edit that is still there, and not to be saved over theirs.
   expect(await second.getByRole('checkbox', { name: 'startScan: analyst' }).isChecked()).toBe(false);
   expect(await second.getByRole('checkbox', { name: 'cancelScan: analyst' }).isChecked()).toBe(true);
   expect(await violations(second)).toEqual([]);
-  await button(second, 'Put mine upon theirs').click();
+  await button(second, 'Reapply my changes').click();
   await second.getByText('2 changes', { exact: true }).waitFor(soon);
   expect(await second.getByRole('checkbox', { name: 'cancelScan: analyst' }).isChecked()).toBe(false);
-  await button(second, 'Look at it and save').click(soon);
-  const diff = dialog(second).getByRole('list', { name: 'What changes' }).getByRole('listitem');
+  await button(second, 'Review and save').click(soon);
+  const diff = dialog(second).getByRole('list', { name: 'Changes' }).getByRole('listitem');
   expect((await diff.allInnerTexts()).map((text) => text.split('\n')[0]).sort()).toEqual([
     'listScans',
     'startScan',
   ]);
-  await dialog(second).getByRole('button', { name: 'Change the policy' }).click();
-  await second.getByText('The policy is in effect.').waitFor(soon);
+  await dialog(second).getByRole('button', { name: 'Save policy' }).click();
+  await second.getByText('Policy saved.').waitFor(soon);
 
   expect(await rolesOf('startScan')).toEqual(['admin']);
   expect(await rolesOf('listScans')).toEqual(

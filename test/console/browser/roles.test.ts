@@ -58,7 +58,7 @@ test('a viewer is proven what is for everybody, and told what is not', async () 
   await page.waitForURL(/\/transparency\?view=proof&index=\d+/);
   const index = new URL(page.url()).searchParams.get('index');
   await page.getByRole('heading', { name: `Entry ${index}`, exact: true }).waitFor();
-  await page.getByText('Verified in your browser, not by our server').waitFor();
+  await page.getByText('Verified in your browser, not by the server').waitFor();
 });
 
 test('a viewer is warned of a hash that the log does not have', async () => {
@@ -88,7 +88,7 @@ test.each([1280, phone])(
     page.on('websocket', (socket) => sockets.push(socket.url()));
     await status(page).getByText('no live data for your role').waitFor();
     await page.goto('/alerts');
-    await page.getByText('Alerts is not for your role').waitFor();
+    await page.getByText('Alerts is not available to your role').waitFor();
     await status(page).getByText('no live data for your role').waitFor();
     expect(await status(page).getByText('offline').count()).toBe(0);
     expect(await violations(page)).toEqual([]);

@@ -85,7 +85,7 @@ test('the histogram and the counts stay while the service is away', async () => 
 test('a page that could not be loaded is there once the network is', async () => {
   const page = await open.page();
   await settled(page);
-  const unloaded = page.getByText('This page could not be loaded.');
+  const unloaded = page.getByText('Could not load this page.');
   const rail = page.getByRole('navigation', { name: 'Pages' });
   await away(page, async () => {
     await rail.getByRole('link', { name: 'Health' }).click();
@@ -103,8 +103,8 @@ test('a page that cannot be loaded offers to load the console anew', async () =>
   const known = open.problems.length;
   await page.route(/console\/.*\.(js|css)/, (route) => route.abort());
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Discovery' }).click();
-  await page.getByText('This page could not be loaded.').waitFor(soon);
-  const anew = page.getByRole('button', { name: 'Load the console anew' });
+  await page.getByText('Could not load this page.').waitFor(soon);
+  const anew = page.getByRole('button', { name: 'Reload console' });
   expect(await anew.count()).toBe(0);
   await page.getByRole('button', { name: 'Try again' }).click();
   await anew.waitFor(soon);
@@ -125,8 +125,8 @@ test.each([1280, phone])('the zone of times is shown and switches at %i pixels',
   await at.waitFor(soon);
   expect(await at.getAttribute('title')).toContain('UTC−07:00');
   expect(await overflow(page)).toBe(0);
-  await page.getByRole('button', { name: 'Times are in UTC−7' }).click();
-  await page.getByRole('button', { name: 'Times are in UTC', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Time zone: UTC−7' }).click();
+  await page.getByRole('button', { name: 'Time zone: UTC', exact: true }).waitFor();
   expect(await at.getAttribute('title')).toMatch(/ UTC$/);
   expect(await violations(page)).toEqual([]);
 });
@@ -140,7 +140,7 @@ test('a time that is entered is in the zone as it is then', async () => {
   await page.getByRole('menuitem', { name: /^From/ }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('From').fill('2026-07-01 12:00:00');
-  await dialog.getByLabel(/^To/).fill('2026-12-01 12:00:00');
-  await dialog.getByText('In UTC−04:00').waitFor();
-  await dialog.getByText('In UTC−05:00').waitFor();
+  await dialog.getByLabel('Until').fill('2026-12-01 12:00:00');
+  await dialog.getByText('Time zone: UTC−04:00').waitFor();
+  await dialog.getByText('Time zone: UTC−05:00').waitFor();
 });

@@ -28,7 +28,7 @@ afterAll(async () => {
   await open.close();
 });
 
-const verified = 'Verified in your browser, not by our server';
+const verified = 'Verified in your browser, not by the server';
 
 /** Presses what saves a file, and keeps that under a name. */
 async function saved(page: Page, button: string, name: string): Promise<string> {
@@ -52,7 +52,7 @@ describe('a proof', () => {
     const good = await steps.locator('.path-step-good').count();
     expect(good).toBeGreaterThan(3);
     await page.keyboard.press('t');
-    await page.getByText('these are not the bytes that were logged').waitFor();
+    await page.getByText('these are not the logged bytes').waitFor();
     expect(await steps.locator('.path-step-bad').count()).toBe(good);
     expect(await page.locator('.entry-changed').textContent()).toHaveLength(1);
     await page.getByText('NOT_INCLUDED').waitFor();
@@ -65,11 +65,11 @@ describe('a proof', () => {
 
   test('breaks by any edit of the bytes', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=0' });
-    await page.getByRole('button', { name: 'Edit the bytes' }).click();
-    const bytes = page.getByLabel('Bytes of the entry, as text');
+    await page.getByRole('button', { name: 'Edit bytes' }).click();
+    const bytes = page.getByLabel('Entry bytes as text');
     await bytes.press('End');
     await bytes.press('Space');
-    await page.getByText('these are not the bytes that were logged').waitFor();
+    await page.getByText('these are not the logged bytes').waitFor();
     await page.getByText('NOT_CANONICAL').first().waitFor();
   });
 
@@ -97,15 +97,15 @@ describe('a proof', () => {
     await page.goto('/transparency?view=verify');
     await page.getByLabel('File to verify').setInputFiles(file);
     await page.getByText(verified).waitFor();
-    await page.getByText('those in the file were not used').waitFor();
-    await page.getByRole('button', { name: 'The keys in the file' }).click();
-    await page.getByText('It holds in itself').waitFor();
+    await page.getByText('the keys in the file were not used').waitFor();
+    await page.getByRole('button', { name: 'Keys in the file' }).click();
+    await page.getByText('Verified with the keys in the file').waitFor();
   });
 
   test('is found by the id of the entry and by the hash of the leaf, and what is not there is said so', async () => {
     const page = await open.page({ path: '/transparency?part=entries' });
     await page.getByRole('row').nth(1).click();
-    await page.getByRole('link', { name: 'Show the proof' }).waitFor();
+    await page.getByRole('link', { name: 'View proof' }).waitFor();
     const id = new URL(page.url()).searchParams.get('id')!;
     const hash = await page.locator('.detail .hash-whole').first().getAttribute('title');
     for (const asked of [id, hash]) {
@@ -113,9 +113,9 @@ describe('a proof', () => {
       await page.getByText(verified).waitFor();
     }
     await page.goto(`/transparency?view=proof&id=${crypto.randomUUID()}`);
-    await page.getByText('The log has no such entry.').waitFor();
+    await page.getByText('Entry not found').waitFor();
     await page.goto('/transparency?view=proof&id=nonsense');
-    await page.getByText('That names no entry.').waitFor();
+    await page.getByText('Not a valid entry').waitFor();
   });
 });
 
@@ -139,10 +139,10 @@ describe('a file', () => {
       writeFileSync(path, content);
       await page.goto('/transparency?view=verify');
       await page.getByLabel('File to verify').setInputFiles(path);
-      await page.getByText('Refused: this does not verify').waitFor();
+      await page.getByText('Verification failed').waitFor();
       await page.locator('.fault', { hasText: code }).first().waitFor();
     }
-    await page.getByText(/^All \d+ reasons/).click();
+    await page.getByText(/^All verification errors/).click();
     expect(await page.locator('.reasons dt').count()).toBeGreaterThan(40);
   });
 });
@@ -154,7 +154,7 @@ describe('the pin', () => {
     const before = await sizeOf(page);
     await login(open.service);
     await page.getByRole('button', { name: 'Check and pin now' }).click();
-    await page.getByText(/The log only grew/).waitFor();
+    await page.getByText(/The log is append-only/).waitFor();
     await expect.poll(() => page.locator('.pin-history li').count(), { timeout: 10_000 }).toBeGreaterThan(1);
     const file = await saved(page, 'Export', 'pin.json');
     const audited = await candor('audit', open.service.url, '--state', file, '--json');
@@ -162,9 +162,9 @@ describe('the pin', () => {
     expect(
       (JSON.parse(readFileSync(file, 'utf8')) as { head: { tree_size: number } }).head.tree_size,
     ).toBeGreaterThan(before);
-    await page.getByRole('button', { name: 'Import …' }).click();
-    await page.getByLabel('File with a pin').setInputFiles(file);
-    await page.getByRole('button', { name: 'Hold the log to it' }).click();
+    await page.getByRole('button', { name: 'Import…' }).click();
+    await page.getByLabel('Pin file').setInputFiles(file);
+    await page.getByRole('button', { name: 'Import and check' }).click();
     await page.getByText(/The log extends the imported pin/).waitFor();
   });
 
@@ -179,9 +179,9 @@ describe('the pin', () => {
       ['{}', 'MALFORMED_PIN'],
     ] as const) {
       writeFileSync(file, content);
-      await page.getByRole('button', { name: 'Import …' }).click();
-      await page.getByLabel('File with a pin').setInputFiles(file);
-      await page.getByRole('button', { name: 'Hold the log to it' }).click();
+      await page.getByRole('button', { name: 'Import…' }).click();
+      await page.getByLabel('Pin file').setInputFiles(file);
+      await page.getByRole('button', { name: 'Import and check' }).click();
       await page.getByRole('dialog').getByText(code).waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
     }
@@ -206,12 +206,12 @@ describe('the pin', () => {
     // The comparison above the buttons moves them when it is shown.
     await settled(page);
     const before = await pinnedAt();
-    await page.getByRole('button', { name: 'Pin anew' }).click();
-    await page.getByRole('button', { name: 'Keep the pin' }).click();
+    await page.getByRole('button', { name: 'Reset pin' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     expect(await pinnedAt()).toBe(before);
-    await page.getByRole('button', { name: 'Pin anew' }).click();
-    await page.getByRole('button', { name: 'Forget the pin' }).click();
-    await page.getByText(/Pinned anew at size/).waitFor();
+    await page.getByRole('button', { name: 'Reset pin' }).click();
+    await page.getByRole('button', { name: 'Discard pin' }).click();
+    await page.getByText(/Pin reset at size/).waitFor();
     expect(await pinnedAt()).not.toBe(before);
   });
 });
@@ -243,7 +243,7 @@ describe('a log that contradicts itself', () => {
       log.now += 1000;
       await log.append(5);
       await page.getByRole('button', { name: 'Check and pin now' }).click();
-      await page.getByRole('heading', { name: 'The log contradicts what it signed before' }).waitFor();
+      await page.getByRole('heading', { name: 'The log contradicts an earlier signed tree head' }).waitFor();
       await page.locator('.status-broken').waitFor();
       expect(await violations(page)).toEqual([]);
       const evidence = await saved(page, 'Download the evidence', 'evidence.json');
@@ -256,7 +256,7 @@ describe('a log that contradicts itself', () => {
       expect((JSON.parse(pin!) as { head: { tree_size: number } }).head.tree_size).toBe(7);
       await page.goto('/transparency?view=verify');
       await page.getByLabel('File to verify').setInputFiles(evidence);
-      await page.getByText('It convicts the holder of the keys below').waitFor();
+      await page.getByText('Conclusive evidence against the holder of these keys').waitFor();
     } finally {
       await page.context().close();
       await log.close();
@@ -286,7 +286,7 @@ describe('the log', () => {
 
   test('shows each kind by itself', async () => {
     const page = await open.page({ path: '/transparency?kind=principal.provisioned' });
-    await page.getByText('No entries of these kinds.').waitFor();
+    await page.getByText('No entries of these kinds').waitFor();
     await page.getByRole('button', { name: 'Remove filter: principal.provisioned' }).click();
     await page.getByRole('row').nth(1).waitFor();
   });
@@ -294,9 +294,9 @@ describe('the log', () => {
   test('shows heads, paths and keys to who is not signed in, but not entries', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=4', signedOut: true });
     await page.getByText(verified).waitFor();
-    await page.getByText('Its bytes are for who has a role').waitFor();
+    await page.getByText('Reading the bytes requires a role').waitFor();
     await page.goto('/transparency');
-    await page.getByText('Entries name hosts and people').waitFor();
+    await page.getByText('Log entries name hosts and users').waitFor();
     await page.goto('/transparency?part=heads');
     await page.getByRole('row').nth(1).waitFor();
     expect(await page.locator('.tick-bad').count()).toBe(0);

@@ -94,7 +94,7 @@ const witness = (page: Page, name: string) =>
     .getByRole('region', { name: 'Witnesses' })
     .getByRole('listitem')
     .filter({ has: page.locator('.check-title').getByText(name, { exact: true }) });
-const checkpoint = (page: Page) => page.getByRole('heading', { name: /^Checkpoint of [\d,]+ entries/ });
+const checkpoint = (page: Page) => page.getByRole('heading', { name: /^Checkpoint at [\d,]+ entries/ });
 
 test('an administrator confirms the clock, and the log takes entries again', async () => {
   const page = await open.page({ path: '/status' });
@@ -111,15 +111,15 @@ test('an administrator confirms the clock, and the log takes entries again', asy
 
 test('what a witness cosigned is verified here, by the key of the policy; what is the matter with others is said', async () => {
   const page = await open.page({ path });
-  await witness(page, 'good').getByText('Its cosignature was verified in your browser').waitFor(soon);
-  await witness(page, 'good').getByText('Its key').click();
+  await witness(page, 'good').getByText('Cosignature verified in your browser').waitFor(soon);
+  await witness(page, 'good').getByText('Verifier key').click();
   await witness(page, 'good').getByText(keyOf(good)).waitFor(soon);
   await witness(page, 'absent').getByText('It could not be reached.').waitFor(soon);
-  await witness(page, 'absent').getByText('This checkpoint has no cosignature by its key.').waitFor();
+  await witness(page, 'absent').getByText('This checkpoint is not cosigned by this witness.').waitFor();
   await witness(page, 'other').getByText('It answered with a signature that is not its own.').waitFor(soon);
   await page.getByRole('heading', { name: 'Witnesses: 1 of 4 cosigned' }).waitFor();
-  await page.getByText('The service says that this is enough for its policy.').waitFor();
-  await page.getByText('Of the tree that this browser has pinned').waitFor(soon);
+  await page.getByText('The service reports that the quorum is met.').waitFor();
+  await page.getByText('Consistent with this browser’s pin').waitFor(soon);
   expect(await violations(page)).toEqual([]);
   expect(await overflow(page)).toBe(0);
   await page.setViewportSize({ width: phone, height: 800 });
@@ -133,15 +133,15 @@ test('the checkpoint on the page grows with the one that is published', async ()
   const before = await checkpoint(page).innerText();
   await login(open.service);
   await expect.poll(() => checkpoint(page).innerText(), { timeout: 30_000 }).not.toBe(before);
-  await witness(page, 'good').getByText('Its cosignature was verified in your browser').waitFor(soon);
+  await witness(page, 'good').getByText('Cosignature verified in your browser').waitFor(soon);
 });
 
 test('who is not signed in sees who signed, and that it was not checked whether that is true', async () => {
   const page = await open.page({ path, signedOut: true });
   await witness(page, 'good.example/w')
-    .getByText('Signed in its name; its key is not known here')
+    .getByText('This signer’s key is not known here')
     .waitFor(soon);
-  expect(await page.getByText('Its cosignature was verified').count()).toBe(0);
+  expect(await page.getByText('Cosignature verified').count()).toBe(0);
   expect(await violations(page)).toEqual([]);
 });
 
@@ -160,7 +160,7 @@ test('a cosignature that was altered on its way is refused, and nothing else wit
   await page.goto(path);
   await witness(page, 'good').getByText('BAD_COSIGNATURE').waitFor(soon);
   await page.getByRole('heading', { name: 'Witnesses: 0 of 4 cosigned' }).waitFor();
-  await page.getByText('Signed by the checkpoint key of the log, verified here').waitFor();
+  await page.getByText('Signed by the log’s checkpoint key, verified in this browser').waitFor();
   expect(await violations(page)).toEqual([]);
   // The page may be fetching the checkpoint again, and must not be closed meanwhile.
   await page.unrouteAll({ behavior: 'wait' });
@@ -175,8 +175,8 @@ test('without the witness what was cosigned stays, and what waits for it is told
   const before = await checkpoint(page).innerText();
   await login(open.service);
   await witness(page, 'good').getByText('It could not be reached.').waitFor({ timeout: 30_000 });
-  await witness(page, 'good').getByText('Its cosignature was verified in your browser').waitFor();
-  await page.getByText(/A newer checkpoint, of [\d,]+ entries, waits for cosignatures\.$/).waitFor(soon);
+  await witness(page, 'good').getByText('Cosignature verified in your browser').waitFor();
+  await page.getByText(/A newer checkpoint, at [\d,]+ entries, is waiting for cosignatures\.$/).waitFor(soon);
   expect(await checkpoint(page).innerText()).toBe(before);
   expect(await violations(page)).toEqual([]);
 
@@ -185,7 +185,7 @@ test('without the witness what was cosigned stays, and what waits for it is told
   // Both at once: what is said of it is away for a moment, too, where all of it is drawn anew.
   await witness(page, 'good')
     .filter({
-      hasText: 'Its cosignature was verified in your browser',
+      hasText: 'Cosignature verified in your browser',
       hasNotText: 'It could not be reached.',
     })
     .waitFor({ timeout: 30_000 });
