@@ -1,4 +1,4 @@
-/** The administration: what is logged says so, secrets are shown once, faults stand at their field, roles are kept apart. */
+/** Administration page: notices about log entries, secrets shown once, field errors, and access by role. */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { foreign } from '../../../src/console/ui/words.ts';
 import { call, type Item } from '../../system/call.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
 
-/** How long is waited for what takes a moment, on a machine that has other things to do. */
+/** Timeout for steps that can take long on a busy machine. */
 const soon = { timeout: 10_000 };
 const hostile = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
 const recorded = 'This will be recorded in the public log';
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => open.close());
 
-test('every view, wide and on a phone: nothing sticks out, and axe finds nothing', async () => {
+test('shows every view without overflow or axe violations, on desktop and phone', async () => {
   const page = await open.page({ path: view('rules') });
   for (const { value, title } of views) {
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -53,7 +53,7 @@ test('every view, wide and on a phone: nothing sticks out, and axe finds nothing
   }
 }, 60_000);
 
-test('a key is rotated: it says that it is recorded, the new one is active, and the log has the entry', async () => {
+test('rotates a key: announces the log entry, activates the new key and logs it', async () => {
   const page = await open.page({ path: view('keys') });
   await page.getByRole('button', { name: 'Rotate' }).click();
   await dialog(page).getByText(recorded).waitFor(soon);
@@ -71,7 +71,7 @@ test('a key is rotated: it says that it is recorded, the new one is active, and 
   await page.getByRole('grid').getByRole('row').filter({ hasText: 'key.rotated' }).waitFor(soon);
 });
 
-test('a key is revoked only with a reason', async () => {
+test('requires a reason to revoke a key', async () => {
   const page = await open.page({ path: view('keys', '&purpose=access-token&state=active') });
   await page.getByRole('grid', { name: 'Keys' }).getByRole('row').nth(1).click();
   await detail(page).getByRole('button', { name: 'Revoke' }).click();
@@ -80,12 +80,12 @@ test('a key is revoked only with a reason', async () => {
   await dialog(page).getByLabel('Reason').fill('the laptop with it was stolen');
   await revoke.click();
   await page.getByText('Key revoked.').waitFor(soon);
-  // Tokens that it signed are good no more.
+  // Tokens signed by the key are no longer valid.
   admin = await login(open.service);
   expect(await listed('listKeys', 'purpose=access-token&state=active')).toHaveLength(1);
 });
 
-test('a token is issued: its secret is shown once, good, and nowhere else; then it is revoked', async () => {
+test('issues a token, shows its secret once, and revokes it', async () => {
   const page = await open.page({ path: view('tokens') });
   await page.getByRole('button', { name: 'Issue token' }).click();
   await dialog(page).getByLabel('Name').fill('a probe');
@@ -111,7 +111,7 @@ test('a token is issued: its secret is shown once, good, and nowhere else; then 
   expect((await call(open.service, 'listRules', { token: secret })).status).toBe(401);
 });
 
-test('a user is added and signs in: what is for administrators is not offered', async () => {
+test('creates a user, who signs in and sees no administrator functions', async () => {
   const page = await open.page({ path: view('principals') });
   await page.getByRole('button', { name: 'New principal' }).click();
   const name = dialog(page).getByRole('textbox', { name: 'Name', exact: true });
@@ -146,7 +146,7 @@ test('a user is added and signs in: what is for administrators is not offered', 
   await hers.getByRole('button', { name: 'Change password' }).click();
   await hers.getByText('Password changed.').waitFor(soon);
 
-  // She changed her password since she was looked at here: that is told, and then it goes.
+  // Her password change made a new version: the first attempt reports the conflict, the second succeeds.
   await detail(page).getByRole('button', { name: 'Suspend' }).click();
   await dialog(page).getByText(recorded).waitFor(soon);
   await dialog(page).getByRole('button', { name: 'Suspend' }).click();
@@ -156,7 +156,7 @@ test('a user is added and signs in: what is for administrators is not offered', 
   await page.getByText(`${foreign('vera')} suspended.`).waitFor(soon);
 });
 
-test('a setting: a bad value is refused at its field, a good one is pending, and is taken back', async () => {
+test('rejects an invalid setting at its field, shows a valid one as pending, and resets it', async () => {
   const page = await open.page({ path: view('configuration', '&id=alerts.window_ms') });
   const value = detail(page).getByLabel('Value');
   await value.fill('10');
@@ -176,7 +176,7 @@ test('a setting: a bad value is refused at its field, a good one is pending, and
   await page.getByText('No pending changes').waitFor(soon);
 });
 
-test('a rule is checked as it is typed, added, and its title is text, whatever it says', async () => {
+test('validates a rule while typing, creates it, and renders its hostile title as text', async () => {
   const page = await open.page({ path: view('rules', '&origin=api') });
   await page.getByRole('button', { name: 'New rule' }).click();
   const text = dialog(page).getByLabel('Rule (YAML)');
@@ -206,12 +206,12 @@ test('a rule is checked as it is typed, added, and its title is text, whatever i
   await page.getByText('Rule deleted.').waitFor(soon);
 });
 
-test('a detector of the program is told from a rule', async () => {
+test('explains that a built-in detector is not a rule', async () => {
   const page = await open.page({ path: view('rules', '&id=behaviour.port-scan') });
   await detail(page).getByText('is a built-in behaviour detector').waitFor(soon);
 });
 
-test('the policy: what changes is shown before it is saved, and who would lock all out is told', async () => {
+test('shows policy changes before saving, and rejects a policy that would lock everyone out', async () => {
   const page = await open.page({ path: view('policy', '&q=updatePolicy') });
   await page.getByRole('button', { name: 'Edit' }).click();
   await page.getByRole('checkbox', { name: 'updatePolicy: admin' }).uncheck();
@@ -222,7 +222,7 @@ test('the policy: what changes is shown before it is saved, and who would lock a
   await dialog(page).getByRole('alert').filter({ hasText: 'nobody could change it any more' }).waitFor(soon);
 });
 
-test('a silence, a list of indicators and a backup are made', async () => {
+test('creates a silence, an intel list and a backup', async () => {
   const page = await open.page({ path: view('silences') });
   await page.getByRole('button', { name: 'New silence' }).click();
   await dialog(page).getByLabel('Sources').fill('10.0.0.0/8x');
@@ -250,11 +250,11 @@ test('a silence, a list of indicators and a backup are made', async () => {
     .waitFor({ timeout: 30_000 });
 });
 
-test('the audit tells who did it, and leads to the proof of what the log has of it', async () => {
+test('links audit records to the proof of their log entry', async () => {
   const page = await open.page({ path: view('audit', '&operation=rotateKey') });
   const records = page.getByRole('grid', { name: 'Records' }).getByRole('row');
   await records.nth(1).getByRole('gridcell').first().click();
-  // Without asking where to, as browsers do that cannot write files.
+  // Like browsers that cannot write files, so that no file dialog opens.
   await page.evaluate(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));
   const [download] = await Promise.all([
     page.waitForEvent('download'),
@@ -271,10 +271,10 @@ test('the audit tells who did it, and leads to the proof of what the log has of 
   expect(new URL(page.url()).searchParams.get('view')).toBe('proof');
 });
 
-test('an export of the audit shows how far it is, and is given up when one leaves it', async () => {
+test('shows the progress of an audit export, and cancels it when leaving the page', async () => {
   const page = await open.page({ path: view('audit') });
   await page.evaluate(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));
-  // It takes its time: no answer comes.
+  // The response never arrives.
   await page.route(
     ({ pathname }) => pathname === '/api/v1/audit',
     (route) => (route.request().headers().accept === 'application/x-ndjson' ? undefined : route.continue()),

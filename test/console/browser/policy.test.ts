@@ -1,4 +1,4 @@
-/** The access policy in the console: what it takes from somebody is not offered any more, and two who edit it keep both edits. */
+/** The access policy in the console: removed permissions disappear, and concurrent edits are both kept. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
@@ -8,13 +8,13 @@ import { call, type Item, send } from '../../system/call.ts';
 import { type Opened, openConsole, settled, violations } from './console.ts';
 import { suricataAlert } from './suricata-alert.ts';
 
-/** How long is waited for what takes a moment, on a machine that has other things to do. */
+/** Timeout for steps that can take long on a busy machine. */
 const soon = { timeout: 10_000 };
 const secret = 'long enough to do';
 
 let open: Opened;
 let admin: string;
-/** The alert that analysts work on. */
+/** The alert used by the tests. */
 let alert: string;
 beforeAll(async () => {
   open = await openConsole();
@@ -65,7 +65,7 @@ const tokenOf = (page: Page) =>
     () => (JSON.parse(localStorage.getItem('candor.session') ?? '{}') as { access: string }).access,
   );
 
-test('what the policy takes from analysts is refused by the service, and then not offered to them', async () => {
+test('refuses an operation removed from analysts, and then hides it', async () => {
   const hers = await signedInAsAnn(`/alerts?view=all&id=${alert}`);
   await hers.getByRole('button', { name: /^Assign to me/ }).waitFor(soon);
   const page = await policyPage('updateAlert');
@@ -76,7 +76,7 @@ test('what the policy takes from analysts is refused by the service, and then no
   const json = { priority: 'high' };
   const token = await tokenOf(hers);
   expect((await call(open.service, 'updateAlert', { token, params: [alert], json })).status).toBe(403);
-  // Her page does not know yet: it is told, and asks what she may do.
+  // Her page is outdated: the refusal makes it fetch her permissions again.
   await hers.getByRole('button', { name: /^Assign to me/ }).click(soon);
   await hers.getByText(/these credentials carry analyst, wanted one of admin/).waitFor(soon);
   await hers.getByRole('button', { name: /^Assign to me/ }).waitFor({ state: 'detached', ...soon });
@@ -92,7 +92,7 @@ test('what the policy takes from analysts is refused by the service, and then no
   await hers.keyboard.press('n');
   await settled(hers);
   expect(await dialog(hers).count()).toBe(0);
-  // What is like it may still be silenced; that the alert is suppressed with it may not.
+  // She may still create a silence, but not suppress the alert with it.
   await hers.keyboard.press('s');
   await dialog(hers).getByLabel('Why').waitFor(soon);
   expect(
@@ -107,7 +107,7 @@ test('what the policy takes from analysts is refused by the service, and then no
   await hers.getByRole('button', { name: /^Resolve/ }).waitFor(soon);
 });
 
-test('of many alerts nothing is offered to who may change one at a time only', async () => {
+test('hides bulk actions if the user may change single alerts only', async () => {
   await store(
     forRoles('updateAlert', 'analyst', 'admin'),
     forRoles('bulkUpdateAlerts', 'admin'),
@@ -127,7 +127,7 @@ test('of many alerts nothing is offered to who may change one at a time only', a
   expect(await dialog(hers).count()).toBe(0);
 });
 
-test('who takes something from himself sees it at once, and another tab when the session is renewed', async () => {
+test('applies lost permissions immediately, and in other tabs on renewal', async () => {
   const page = await policyPage('reloadRules');
   const tab = await page.context().newPage();
   await tab.goto('/administration?view=rules');
@@ -146,7 +146,7 @@ test('who takes something from himself sees it at once, and another tab when the
   await button(tab, 'Reload').waitFor({ state: 'detached', ...soon });
 });
 
-test('two edit it: the second puts his changes upon those of the first, and both are stored', async () => {
+test('keeps both edits when two administrators change the policy', async () => {
   const [first, second] = [await policyPage('Scan'), await policyPage('Scan')];
   await edit(second, 'startScan: analyst', 'listScans: auditor');
   await edit(first, 'cancelScan: analyst');
@@ -157,9 +157,11 @@ test('two edit it: the second puts his changes upon those of the first, and both
   await dialog(second).getByRole('alert').filter({ hasText: 'Someone else changed this' }).waitFor(soon);
   expect(await rolesOf('startScan')).toContain('analyst');
   await dialog(second).getByRole('button', { name: 'Cancel' }).click();
-  const told = second.getByRole('alert').filter({ hasText: 'Someone else changed the policy while you were editing' });
+  const told = second
+    .getByRole('alert')
+    .filter({ hasText: 'Someone else changed the policy while you were editing' });
   await told.getByText('cancelScan', { exact: true }).waitFor(soon);
-  // It is his edit that is still there, and not to be saved over theirs.
+  // His edit is still there, but cannot overwrite the other one.
   expect(await second.getByRole('checkbox', { name: 'startScan: analyst' }).isChecked()).toBe(false);
   expect(await second.getByRole('checkbox', { name: 'cancelScan: analyst' }).isChecked()).toBe(true);
   expect(await violations(second)).toEqual([]);

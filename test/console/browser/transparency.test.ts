@@ -1,5 +1,5 @@
 /**
- * The log in the browser: what is verified, what is refused, and that all of it can be taken elsewhere and holds there.
+ * The log in the browser: verification and rejection, and the same results from the command line for downloaded files.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const verified = 'Verified in your browser, not by the server';
 
-/** Presses what saves a file, and keeps that under a name. */
+/** Clicks a download button and saves the file under a name. */
 async function saved(page: Page, button: string, name: string): Promise<string> {
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: button }).first().click();
@@ -45,7 +45,7 @@ const sizeOf = async (page: Page): Promise<number> => {
 };
 
 describe('a proof', () => {
-  test('is verified, breaks when one character is another, and holds again when that is restored', async () => {
+  test('is verified, fails with a changed character, and is valid again when restored', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=3' });
     await page.getByText(verified).waitFor();
     const steps = page.getByRole('list', { name: 'Steps from the leaf to the root' });
@@ -63,7 +63,7 @@ describe('a proof', () => {
     expect(await steps.locator('.path-step-bad').count()).toBe(0);
   });
 
-  test('breaks by any edit of the bytes', async () => {
+  test('fails after any edit of the bytes', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=0' });
     await page.getByRole('button', { name: 'Edit bytes' }).click();
     const bytes = page.getByLabel('Entry bytes as text');
@@ -86,7 +86,7 @@ describe('a proof', () => {
     await page.getByRole('heading', { name: 'Entry 6' }).waitFor();
   });
 
-  test('is verified by the command from what was downloaded, and in the browser from the file', async () => {
+  test('is verified by the command line and the browser from the downloaded file', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=2' });
     await page.getByText(verified).waitFor();
     const file = await saved(page, 'Download the proof', 'proof.json');
@@ -102,7 +102,7 @@ describe('a proof', () => {
     await page.getByText('Verified with the keys in the file').waitFor();
   });
 
-  test('is found by the id of the entry and by the hash of the leaf, and what is not there is said so', async () => {
+  test('is found by entry id and leaf hash, and reports unknown entries', async () => {
     const page = await open.page({ path: '/transparency?part=entries' });
     await page.getByRole('row').nth(1).click();
     await page.getByRole('link', { name: 'View proof' }).waitFor();
@@ -120,7 +120,7 @@ describe('a proof', () => {
 });
 
 describe('a file', () => {
-  test('that was tampered with, is too large or is garbage is refused', async () => {
+  test('is rejected if it is altered, too large or malformed', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=1' });
     await page.getByText(verified).waitFor();
     const good = readFileSync(await saved(page, 'Download the proof', 'good.json'), 'utf8');
@@ -148,7 +148,7 @@ describe('a file', () => {
 });
 
 describe('the pin', () => {
-  test('is held to the log by the command, and moves as the log grows', async () => {
+  test('is audited by the command line, and is updated as the log grows', async () => {
     const page = await open.page({ path: '/transparency?view=consistency' });
     await page.getByText('First pinned').waitFor();
     const before = await sizeOf(page);
@@ -168,7 +168,7 @@ describe('the pin', () => {
     await page.getByText(/The log extends the imported pin/).waitFor();
   });
 
-  test('of another log, or that is none, changes nothing', async () => {
+  test('is not changed by importing a malformed pin or one of another log', async () => {
     const page = await open.page({ path: '/transparency?view=consistency' });
     const file = await saved(page, 'Export', 'other.json');
     const kept = await page.evaluate(() => localStorage.getItem('candor.pin'));
@@ -192,18 +192,18 @@ describe('the pin', () => {
     }
     const [before, after] = [JSON.parse(kept!) as Pin, JSON.parse(now!) as Pin];
     expect(after.log).toBe(before.log);
-    // A check of its own may have moved it meanwhile, but never back.
+    // An automatic check may have updated the pin, but never to a smaller size.
     expect(after.head.tree_size).toBeGreaterThanOrEqual(before.head.tree_size);
   });
 
-  test('is only set anew after a warning', async () => {
+  test('is reset only after a warning', async () => {
     const page = await open.page({ path: '/transparency?view=consistency' });
     const pinnedAt = () =>
       page.evaluate(
         () => (JSON.parse(localStorage.getItem('candor.pin')!) as { pinned_at: string }).pinned_at,
       );
     await page.getByText('First pinned').waitFor();
-    // The comparison above the buttons moves them when it is shown.
+    // The comparison above the buttons moves them when it appears.
     await settled(page);
     const before = await pinnedAt();
     await page.getByRole('button', { name: 'Reset pin' }).click();
@@ -217,12 +217,12 @@ describe('the pin', () => {
 });
 
 describe('a log that contradicts itself', () => {
-  test('is called broken, large, and leaves evidence that convicts it elsewhere', async () => {
+  test('is shown as broken, with evidence that is conclusive elsewhere', async () => {
     const log = await ServedLog.start();
     const page = await open.page({ signedOut: true, path: '/docs' });
     try {
       await log.append(7);
-      // What this browser takes for the log of the service is one that somebody rewrites.
+      // The browser talks to a rewritten log in place of the service's.
       await page.route(
         (url) => /^\/(api\/transparency|tile|checkpoint|\.well-known)/.test(url.pathname),
         async (route) => {
@@ -251,7 +251,7 @@ describe('a log that contradicts itself', () => {
         code: exitCodes.misbehaviour,
         json: { status: 'convicts' },
       });
-      // The pin stays what it was.
+      // The pin is unchanged.
       const pin = await page.evaluate(() => localStorage.getItem('candor.pin'));
       expect((JSON.parse(pin!) as { head: { tree_size: number } }).head.tree_size).toBe(7);
       await page.goto('/transparency?view=verify');
@@ -265,7 +265,7 @@ describe('a log that contradicts itself', () => {
 });
 
 describe('the log', () => {
-  test('says what came, and shows it when asked', async () => {
+  test('counts new entries, and shows them on demand', async () => {
     const page = await open.page({ path: '/transparency' });
     const first = page.getByRole('row').nth(1);
     await first.waitFor();
@@ -284,14 +284,14 @@ describe('the log', () => {
     expect(await page.getByRole('button', { name: /\d+ new/ }).count()).toBe(0);
   });
 
-  test('shows each kind by itself', async () => {
+  test('filters entries by kind', async () => {
     const page = await open.page({ path: '/transparency?kind=principal.provisioned' });
     await page.getByText('No entries of these kinds').waitFor();
     await page.getByRole('button', { name: 'Remove filter: principal.provisioned' }).click();
     await page.getByRole('row').nth(1).waitFor();
   });
 
-  test('shows heads, paths and keys to who is not signed in, but not entries', async () => {
+  test('shows heads, paths and keys, but no entries, without signing in', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=4', signedOut: true });
     await page.getByText(verified).waitFor();
     await page.getByText('Reading the bytes requires a role').waitFor();
