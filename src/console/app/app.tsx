@@ -26,26 +26,26 @@ const publicPages: readonly string[] = ['docs', 'transparency'];
  */
 export function App() {
   const { page } = place.value;
-  const inside = signedIn.value;
+  const isSignedIn = signedIn.value;
   useEffect(() => {
     // Read the place again: this effect may run after the user has navigated on.
     const { page: shown, params } = place.peek();
-    if (inside && shown === 'sign-in') go(ownAddress(params.get('to')), { replace: true });
-    if (!inside) {
+    if (isSignedIn && shown === 'sign-in') go(ownAddress(params.get('to')), { replace: true });
+    if (!isSignedIn) {
       me.value = undefined;
       answers.clear();
     }
-  }, [inside, page]);
-  if (!inside && !publicPages.includes(page)) return <SignIn />;
+  }, [isSignedIn, page]);
+  if (!isSignedIn && !publicPages.includes(page)) return <SignIn />;
   if (page === 'sign-in') return null;
   return <Frame />;
 }
 
 function Frame() {
-  const helping = useSignal(false);
-  const finding = useSignal(false);
-  const inside = signedIn.value;
-  const who = useAnswer('whoAmI', {}, { enabled: inside });
+  const isHelpOpen = useSignal(false);
+  const isSearchOpen = useSignal(false);
+  const isSignedIn = signedIn.value;
+  const who = useAnswer('whoAmI', {}, { enabled: isSignedIn });
   useEffect(() => {
     if (who.data === undefined) return;
     const { id, attributes } = who.data.data;
@@ -57,21 +57,21 @@ function Frame() {
     // its way.
     if (me.peek() !== undefined) void again(['whoAmI']);
   }, [tokenEnds.value, refusedAt.value]);
-  const listens = inside && mayListen.value;
+  const listens = isSignedIn && mayListen.value;
   useEffect(() => (listens ? goLive() : undefined), [listens]);
   const entry = pages.find(({ name }) => name === place.value.page) ?? pages[0]!;
-  const known = !inside || me.value !== undefined;
-  const isRefused = inside && known && !may(entry.needs);
+  const known = !isSignedIn || me.value !== undefined;
+  const isRefused = isSignedIn && known && !may(entry.needs);
   // Users without access to the overview start on the first page that they may see.
-  const instead = isRefused && entry.name === 'overview' ? ownPages()[0]?.name : undefined;
+  const startPage = isRefused && entry.name === 'overview' ? ownPages()[0]?.name : undefined;
   useEffect(() => {
-    if (instead !== undefined) go(href(instead), { replace: true });
-  }, [instead]);
+    if (startPage !== undefined) go(href(startPage), { replace: true });
+  }, [startPage]);
   useKeys('Global', {
-    '?': { title: 'Keyboard shortcuts', run: () => (helping.value = true) },
+    '?': { title: 'Keyboard shortcuts', run: () => (isHelpOpen.value = true) },
     'ctrl k': {
       title: 'Search addresses, names, rules and pages',
-      run: () => (finding.value = true),
+      run: () => (isSearchOpen.value = true),
       whileTyping: true,
     },
     ...Object.fromEntries(
@@ -88,18 +88,18 @@ function Frame() {
     ) : (
       <Failure error={who.error} onRetry={() => void who.refetch()} />
     );
-  if (instead !== undefined) return <Loading />;
+  if (startPage !== undefined) return <Loading />;
   return (
     <div class="app">
       <a class="skip" href="#main">
         Skip to content
       </a>
-      <Rail onFind={() => (finding.value = true)} onHelp={() => (helping.value = true)} />
-      {isRefused ? <NotTheirs entry={entry} /> : <Shown key={entry.name} entry={entry} />}
+      <Rail onFind={() => (isSearchOpen.value = true)} onHelp={() => (isHelpOpen.value = true)} />
+      {isRefused ? <AccessDenied entry={entry} /> : <Shown key={entry.name} entry={entry} />}
       <StatusLine />
       <Toasts />
-      {helping.value && <KeyHelp onClose={() => (helping.value = false)} />}
-      {finding.value && <Palette onClose={() => (finding.value = false)} />}
+      {isHelpOpen.value && <KeyHelp onClose={() => (isHelpOpen.value = false)} />}
+      {isSearchOpen.value && <Palette onClose={() => (isSearchOpen.value = false)} />}
     </div>
   );
 }
@@ -108,7 +108,7 @@ function Frame() {
 const ownPages = (): readonly PageEntry[] => pages.filter(({ needs }) => may(needs));
 
 /** Shown in place of a page that the user's roles do not include, with links to those that they do. */
-function NotTheirs({ entry }: { entry: PageEntry }) {
+function AccessDenied({ entry }: { entry: PageEntry }) {
   return (
     <main class="page" id="main">
       <h1 class="unseen">{entry.title}</h1>
@@ -130,14 +130,14 @@ function NotTheirs({ entry }: { entry: PageEntry }) {
 
 function Shown({ entry }: { entry: PageEntry }) {
   return (
-    <Guarded>
+    <ErrorBoundary>
       <ShownPage entry={entry} />
-    </Guarded>
+    </ErrorBoundary>
   );
 }
 
 /** Error boundary of a page: the frame stays usable when the page throws. */
-class Guarded extends Component<{ children: ComponentChildren }, { error?: Error }> {
+class ErrorBoundary extends Component<{ children: ComponentChildren }, { error?: Error }> {
   override componentDidCatch(error: Error): void {
     // Puts the stack into the browser's console.
     reportError(error);

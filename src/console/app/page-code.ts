@@ -15,10 +15,10 @@ export async function loadPage({ load }: PageEntry, again: boolean): Promise<Com
 /** Requests missing style sheets again, because importing a module again assumes that they are loaded. */
 async function missingStyles(): Promise<void> {
   const links = [...document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')];
-  await Promise.all(links.filter(({ sheet }) => sheet === null).map(asked));
+  await Promise.all(links.filter(({ sheet }) => sheet === null).map(reloadStyle));
 }
 
-function asked(link: HTMLLinkElement): Promise<void> {
+function reloadStyle(link: HTMLLinkElement): Promise<void> {
   const next = document.createElement('link');
   next.rel = 'stylesheet';
   next.crossOrigin = link.crossOrigin;

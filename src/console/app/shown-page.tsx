@@ -52,13 +52,13 @@ export function ShownPage({ entry }: { entry: PageEntry }) {
       return (
         <main class="page" id="main">
           <h1 class="unseen">{entry.title}</h1>
-          <Unloaded error={loaded.value.error} isRepeated={failures.value > 1} onRetry={load} />
+          <LoadFailure error={loaded.value.error} isRepeated={failures.value > 1} onRetry={load} />
         </main>
       );
   }
 }
 
-function Unloaded({
+function LoadFailure({
   error,
   isRepeated,
   onRetry,

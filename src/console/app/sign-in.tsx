@@ -18,7 +18,7 @@ export function SignIn() {
     try {
       await signIn(username, password);
     } catch (error) {
-      setRefused(whatFailed(error));
+      setRefused(errorText(error));
       setPassword('');
     } finally {
       setBusy(false);
@@ -78,7 +78,7 @@ export function SignIn() {
   );
 }
 
-function whatFailed(error: unknown): string {
+function errorText(error: unknown): string {
   if (!(error instanceof ServiceError)) return String(error);
   switch (error.code) {
     case 'UNAUTHENTICATED':

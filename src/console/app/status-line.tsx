@@ -18,8 +18,8 @@ const checkEveryMs = 15_000;
  * warnings.
  */
 export function StatusLine() {
-  const inside = signedIn.value;
-  const answer = useAnswer('getStatus', {}, { refreshMs: 5000, enabled: inside && may('getStatus') });
+  const isSignedIn = signedIn.value;
+  const answer = useAnswer('getStatus', {}, { refreshMs: 5000, enabled: isSignedIn && may('getStatus') });
   useEffect(() => {
     const check = () => {
       if (!document.hidden) void checkLog();
@@ -39,14 +39,14 @@ export function StatusLine() {
   const status = answer.data?.data.attributes;
   return (
     <footer class="status-line" aria-label="Status">
-      {inside &&
+      {isSignedIn &&
         (mayListen.value ? (
           <Liveness state={liveState.value} />
         ) : (
           <span class="quiet">no live data for your role</span>
         ))}
       <Log state={pinState.value} />
-      {status !== undefined && answer.error === null && <Flow status={status} />}
+      {status !== undefined && answer.error === null && <ServiceStatus status={status} />}
       {answer.error !== null && <span class="status-bad">statistics unavailable</span>}
     </footer>
   );
@@ -115,9 +115,9 @@ function Log({ state }: { state: PinState }) {
   }
 }
 
-function Flow({ status }: { status: Status }) {
+function ServiceStatus({ status }: { status: Status }) {
   const { rates, limits_reached: reached, store, ledger, verdict, warnings } = status;
-  const troubles = [
+  const issues = [
     ...(ledger.state === 'ok' ? [] : ['log degraded']),
     ...(warnings.length === 0
       ? []
@@ -127,9 +127,9 @@ function Flow({ status }: { status: Status }) {
   return (
     <>
       <span class="mono">{compact(rates.events_per_s)} ev/s</span>
-      {troubles.length > 0 && (
+      {issues.length > 0 && (
         <a class={verdict.well ? undefined : 'status-warning'} href={href('status')}>
-          {troubles.join(' · ')}
+          {issues.join(' · ')}
         </a>
       )}
       {/* Reaching a limit is expected behaviour, so it is shown but is not a warning. */}
@@ -140,7 +140,7 @@ function Flow({ status }: { status: Status }) {
           </a>
         </span>
       )}
-      {troubles.length + reached.length === 0 && <span class="quiet">no warnings</span>}
+      {issues.length + reached.length === 0 && <span class="quiet">no warnings</span>}
     </>
   );
 }

@@ -30,17 +30,17 @@ export const tokenEnds: ReadonlySignal<number | undefined> = computed(() => toke
 
 function stored(): Tokens | undefined {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? 'null');
-    return isTokens(kept) && kept.refreshExpiresAt > Date.now() ? kept : undefined;
+    const saved: unknown = JSON.parse(localStorage.getItem(key) ?? 'null');
+    return isTokens(saved) && saved.refreshExpiresAt > Date.now() ? saved : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Validates stored tokens: other code may have written to the storage. */
-function isTokens(kept: unknown): kept is Tokens {
-  if (typeof kept !== 'object' || kept === null) return false;
-  const { access, expiresAt, refresh, refreshExpiresAt } = kept as Partial<Record<keyof Tokens, unknown>>;
+function isTokens(saved: unknown): saved is Tokens {
+  if (typeof saved !== 'object' || saved === null) return false;
+  const { access, expiresAt, refresh, refreshExpiresAt } = saved as Partial<Record<keyof Tokens, unknown>>;
   return (
     typeof access === 'string' &&
     typeof refresh === 'string' &&
@@ -49,7 +49,7 @@ function isTokens(kept: unknown): kept is Tokens {
   );
 }
 
-function keep(next: Tokens | undefined): void {
+function save(next: Tokens | undefined): void {
   try {
     if (next === undefined) localStorage.removeItem(key);
     else localStorage.setItem(key, JSON.stringify(next));
@@ -59,7 +59,7 @@ function keep(next: Tokens | undefined): void {
   tokens.value = next;
 }
 
-function asTokens(answer: SessionTokens): Tokens {
+function tokensOf(answer: SessionTokens): Tokens {
   const now = Date.now();
   return {
     access: answer.access_token,
@@ -111,14 +111,14 @@ function withToken(init: RequestInit | undefined, token: string): RequestInit {
  *   reached
  */
 export async function goodToken(refused?: string): Promise<{ token: string; expiresAt: number }> {
-  const isGood = (kept: Tokens | undefined): kept is Tokens =>
-    kept !== undefined && kept.access !== refused && kept.expiresAt - Date.now() > renewBeforeMs;
-  const kept = tokens.peek();
-  if (isGood(kept)) return { token: kept.access, expiresAt: kept.expiresAt };
-  return alone(async () => {
+  const isUsable = (saved: Tokens | undefined): saved is Tokens =>
+    saved !== undefined && saved.access !== refused && saved.expiresAt - Date.now() > renewBeforeMs;
+  const saved = tokens.peek();
+  if (isUsable(saved)) return { token: saved.access, expiresAt: saved.expiresAt };
+  return exclusively(async () => {
     // Another tab may have renewed while this one waited.
     const latest = stored();
-    if (isGood(latest)) keep(latest);
+    if (isUsable(latest)) save(latest);
     else await renew(latest);
     const { access, expiresAt } = tokens.peek()!;
     return { token: access, expiresAt };
@@ -126,29 +126,29 @@ export async function goodToken(refused?: string): Promise<{ token: string; expi
 }
 
 async function renew(latest: Tokens | undefined): Promise<void> {
-  if (latest === undefined) throw over('Your session has expired.');
+  if (latest === undefined) throw endSession('Your session has expired.');
   try {
-    const next = asTokens(await open.call('refresh', { body: { refresh_token: latest.refresh } }));
+    const next = tokensOf(await open.call('refresh', { body: { refresh_token: latest.refresh } }));
     // Another tab may have signed out in the meantime. Do not store the renewed tokens then.
-    if (stored()?.refresh !== latest.refresh) throw over('Your session has expired.');
-    keep(next);
+    if (stored()?.refresh !== latest.refresh) throw endSession('Your session has expired.');
+    save(next);
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'UNAUTHENTICATED')
-      throw over('Your session has expired.');
+      throw endSession('Your session has expired.');
     throw error;
   }
 }
 
-function over(reason: string): ServiceError {
+function endSession(reason: string): ServiceError {
   endedBecause.value = reason;
-  keep(undefined);
+  save(undefined);
   return new ServiceError('UNAUTHENTICATED', reason);
 }
 
 let renewing: Promise<unknown> = Promise.resolve();
 
 /** Runs one at a time, across all tabs if the browser has Web Locks (secure contexts only). */
-function alone<T>(work: () => Promise<T>): Promise<T> {
+function exclusively<T>(work: () => Promise<T>): Promise<T> {
   if ('locks' in navigator) return navigator.locks.request(key, work);
   const turn = renewing.then(work, work);
   renewing = turn.catch(() => undefined);
@@ -159,7 +159,7 @@ function alone<T>(work: () => Promise<T>): Promise<T> {
 export async function signIn(username: string, password: string): Promise<void> {
   const answer = await open.call('login', { body: { username, password } });
   endedBecause.value = undefined;
-  keep(asTokens(answer));
+  save(tokensOf(answer));
 }
 
 /** Ends the session in all tabs, and at the service if it can be reached. */
@@ -168,7 +168,7 @@ export async function signOut(): Promise<void> {
     await api.call('logout');
   } finally {
     endedBecause.value = undefined;
-    keep(undefined);
+    save(undefined);
   }
 }
 

@@ -20,25 +20,25 @@ import './chips.css';
 /** The filters of a list as chips, with controls to add and change them. They are stored in the address. */
 export function FilterBar({ list, search }: { list: ListId; search: string }) {
   /** The chip being edited; `new` for another one. */
-  const [writing, setWriting] = useState<Chip | 'new' | undefined>();
-  useKeys('Filters', { '/': { title: 'Filter', run: () => setWriting('new') } });
+  const [editing, setEditing] = useState<Chip | 'new' | undefined>();
+  useKeys('Filters', { '/': { title: 'Filter', run: () => setEditing('new') } });
   const chips = shownChips(list);
-  const done = () => setWriting(undefined);
+  const done = () => setEditing(undefined);
   return (
     <div class="chips" role="group" aria-label="Filters">
       <SearchText label={search} />
       {chips.map((chip) => (
-        <ShownChip key={`${chip.not} ${chip.name}`} chip={chip} list={list} onEdit={() => setWriting(chip)} />
+        <ShownChip key={`${chip.not} ${chip.name}`} chip={chip} list={list} onEdit={() => setEditing(chip)} />
       ))}
-      {writing === undefined ? (
-        <Button kind="plain" hint="/" onClick={() => setWriting('new')}>
+      {editing === undefined ? (
+        <Button kind="plain" hint="/" onClick={() => setEditing('new')}>
           Add filter
         </Button>
       ) : (
-        <WriteFilter
-          key={writing === 'new' ? 'new' : `${writing.not} ${writing.name}`}
+        <FilterForm
+          key={editing === 'new' ? 'new' : `${editing.not} ${editing.name}`}
           list={list}
-          chip={writing === 'new' ? undefined : writing}
+          chip={editing === 'new' ? undefined : editing}
           onDone={done}
         />
       )}
@@ -51,13 +51,13 @@ export function FilterBar({ list, search }: { list: ListId; search: string }) {
   );
 }
 
-const least = 'min_';
+const minimumPrefix = 'min_';
 
 function ShownChip({ chip, list, onEdit }: { chip: Chip; list: ListId; onEdit: () => void }) {
   const { name, not, values } = chip;
-  const isLeast = name.startsWith(least);
-  const of = words(isLeast ? name.slice(least.length) : name);
-  const says = `${of} ${isLeast ? 'is at least' : not ? 'is not' : 'is'} ${values.join(' or ')}`;
+  const isMinimum = name.startsWith(minimumPrefix);
+  const of = words(isMinimum ? name.slice(minimumPrefix.length) : name);
+  const says = `${of} ${isMinimum ? 'is at least' : not ? 'is not' : 'is'} ${values.join(' or ')}`;
   const items = (): MenuItem[] => [
     { title: 'Edit', run: onEdit },
     ...(canNegate(list, name)
@@ -82,7 +82,7 @@ function ShownChip({ chip, list, onEdit }: { chip: Chip; list: ListId; onEdit: (
           <span class="unseen">Filter: </span>
           <span class="quiet">
             {of}
-            {isLeast ? ' ≥ ' : not ? ' ≠ ' : ' '}
+            {isMinimum ? ' ≥ ' : not ? ' ≠ ' : ' '}
           </span>
           <bdi>{values.join(', ')}</bdi>
         </span>
@@ -126,7 +126,7 @@ function SearchText({ label }: { label: string }) {
 }
 
 /** Form for a filter: its name, is or is not, and one or several values. */
-function WriteFilter({ list, chip, onDone }: { list: ListId; chip: Chip | undefined; onDone: () => void }) {
+function FilterForm({ list, chip, onDone }: { list: ListId; chip: Chip | undefined; onDone: () => void }) {
   const fields = filterFields(list);
   const [name, setName] = useState(chip?.name ?? fields[0]?.name ?? '');
   const [not, setNot] = useState(chip?.not ?? false);

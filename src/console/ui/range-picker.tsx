@@ -24,7 +24,7 @@ const named = Object.keys(titles) as Named[];
  * statistics.
  */
 export function RangePicker({ windowsOnly = false }: { windowsOnly?: boolean }) {
-  const [asking, setAsking] = useState(false);
+  const [isCustomOpen, setCustomOpen] = useState(false);
   const { name, from, to } = shownRange();
   const text = windowsOnly
     ? titles[shownWindow()]
@@ -42,17 +42,19 @@ export function RangePicker({ windowsOnly = false }: { windowsOnly?: boolean }) 
           ...named
             .filter((one) => !windowsOnly || one !== 'all')
             .map((one) => ({ title: titles[one], run: () => choose(one) })),
-          ...(windowsOnly ? [] : ['line' as const, { title: 'Custom range', run: () => setAsking(true) }]),
+          ...(windowsOnly
+            ? []
+            : ['line' as const, { title: 'Custom range', run: () => setCustomOpen(true) }]),
         ]}
       >
         {text} ▾
       </Menu>
-      {asking && <OwnRange from={from} to={to} onClose={() => setAsking(false)} />}
+      {isCustomOpen && <CustomRange from={from} to={to} onClose={() => setCustomOpen(false)} />}
     </>
   );
 }
 
-function OwnRange({
+function CustomRange({
   from,
   to,
   onClose,

@@ -58,8 +58,8 @@ export function matching({ paths }: OpenApi, text: string): Placed[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([method, { operationId, summary, tags }]) => {
-        const told = `${method} ${path} ${operationId} ${summary} ${tags.join(' ')}`.toLowerCase();
-        return words.every((word) => told.includes(word));
+        const searchText = `${method} ${path} ${operationId} ${summary} ${tags.join(' ')}`.toLowerCase();
+        return words.every((word) => searchText.includes(word));
       })
       .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );

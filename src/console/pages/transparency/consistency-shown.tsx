@@ -63,7 +63,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
         about={
           kind === 'bad'
             ? 'Save this page as evidence. The mismatch is shown below.'
-            : `${number(second.size - first.size)} entries added since. Verified in your browser, not by the server. ${heldTo(first)}`
+            : `${number(second.size - first.size)} entries added since. Verified in your browser, not by the server. ${proofStrength(first)}`
         }
       />
       {forked !== undefined && (
@@ -163,7 +163,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
  * Describes what the comparison proves. Only a head that this browser knew before cannot have been made up
  * since.
  */
-const heldTo = ({ from }: SizedHead): string =>
+const proofStrength = ({ from }: SizedHead): string =>
   from === 'pinned'
     ? 'The earlier head was pinned by this browser.'
     : 'The earlier head was not pinned, so this shows only that the log is consistent now.';
@@ -180,7 +180,7 @@ function HeadFacts({
   keys: Comparison['keys'];
 }) {
   const isSame = computed !== undefined && equalHashes(computed, root);
-  const isTold = from === 'tiles';
+  const isFromTiles = from === 'tiles';
   return (
     <div class="stack">
       <h3>
@@ -196,7 +196,7 @@ function HeadFacts({
       </p>
       <dl class={computed !== undefined && !isSame ? 'roots roots-differ' : 'roots'}>
         <div>
-          <dt>{isTold ? 'Root from tiles' : 'Signed root'}</dt>
+          <dt>{isFromTiles ? 'Root from tiles' : 'Signed root'}</dt>
           <dd>
             <Hash value={root} what="Root" whole />
           </dd>

@@ -19,7 +19,7 @@ import { EntryBytes } from './entry-bytes.tsx';
 import { EntryFacts } from './entry-facts.tsx';
 import { entryOf } from './entry-fields.ts';
 import { useNewestFirst } from './newest-first.ts';
-import { News } from './news.tsx';
+import { NewItemsButton } from './news.tsx';
 import { bytesOf, checkEntryRow, type EntryRow } from './row-checks.ts';
 import { SignedBy, SignedTick } from './signed-by.tsx';
 
@@ -31,8 +31,8 @@ export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
   const chips = shownChips('listEntries').filter(({ name }) => name === 'kind');
   const kinds = chips.flatMap(({ values }) => values);
   const allowed = useAnswer('listEntries', { query: { per_page: 1 } });
-  const isClosed = allowed.error instanceof ServiceError && isRefusal(allowed.error);
-  const shownKinds = isClosed && kinds.length === 0 ? publicKinds : kinds;
+  const isRestricted = allowed.error instanceof ServiceError && isRefusal(allowed.error);
+  const shownKinds = isRestricted && kinds.length === 0 ? publicKinds : kinds;
   const list = useNewestFirst('listEntries', shownKinds.length > 0 ? { kind: shownKinds } : {}, {
     enabled: !allowed.isPending,
   });
@@ -65,9 +65,9 @@ export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
         >
           Add kind ▾
         </Menu>
-        <News count={list.news} onShow={list.refetch} />
+        <NewItemsButton count={list.news} onShow={list.refetch} />
       </div>
-      {isClosed && <ClosedNote />}
+      {isRestricted && <PublicEntriesNote />}
       <Table
         label="Log entries"
         list={list}
@@ -78,7 +78,7 @@ export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
         empty={
           kinds.length > 0 ? (
             <Empty title="No entries of these kinds">Searched all entries for {kinds.join(', ')}.</Empty>
-          ) : isClosed ? (
+          ) : isRestricted ? (
             <Empty title="No log key has been rotated, revoked or retired yet" />
           ) : (
             <Empty title="The log is empty">
@@ -100,7 +100,7 @@ function removeKind(kind: string, kinds: readonly string[]): void {
   if (left.length > 0) setParams({ kind: left });
 }
 
-function ClosedNote() {
+function PublicEntriesNote() {
   return (
     <p class="log-note quiet">
       {signedIn.value

@@ -10,7 +10,7 @@ import { Time } from '../../ui/time.tsx';
 import { FaultText } from './check.tsx';
 import { Moment } from './moment.tsx';
 import { useNewestFirst } from './newest-first.ts';
-import { News } from './news.tsx';
+import { NewItemsButton } from './news.tsx';
 import { PinCheck } from './pin-check.tsx';
 import { checkHeadRow, type HeadRow, headOf } from './row-checks.ts';
 import { SignedBy, SignedTick } from './signed-by.tsx';
@@ -24,7 +24,7 @@ export function HeadsPart({ keys }: { keys: KeySet | undefined }) {
     <Split detail={shown && <HeadDetail row={shown} keys={keys} />}>
       <div class="log-bar">
         <Counted list={list} of="signed heads" />
-        <News count={list.news} onShow={list.refetch} />
+        <NewItemsButton count={list.news} onShow={list.refetch} />
       </div>
       <Table
         label="Tree heads"

@@ -86,6 +86,6 @@ async function signedHead(size: number): Promise<SignedHead | Fault | undefined>
 }
 
 async function rootFromTiles(size: number, treeSize: number): Promise<Hash | Fault> {
-  const told = await proofFromTiles(log, size, treeSize);
-  return told instanceof Fault ? told : told.firstRoot;
+  const computed = await proofFromTiles(log, size, treeSize);
+  return computed instanceof Fault ? computed : computed.firstRoot;
 }

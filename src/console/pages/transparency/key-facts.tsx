@@ -30,7 +30,7 @@ export function rotationOf(keys: KeySet, key: LogKey): string {
 }
 
 /** The entry that announced a key, whose head the previous key signed. */
-function NamedBy({ kid }: { kid: string }) {
+function AnnouncedBy({ kid }: { kid: string }) {
   const { data } = useQuery({
     queryKey: ['listEntries', 'rotations'],
     queryFn: ({ signal }) => pageOf('listEntries', { kind: 'key.rotated' }, 1000, 'last', signal),
@@ -59,7 +59,7 @@ export function KeyFacts({ of: key, keys }: { of: LogKey; keys?: KeySet }) {
         ['State', key.state],
         ['Signs', rangeOf(key)],
         ['Rotation', keys && rotationOf(keys, key)],
-        ['Announced by', keys && placeOfKey(keys, key).before && <NamedBy key="n" kid={key.kid} />],
+        ['Announced by', keys && placeOfKey(keys, key).before && <AnnouncedBy key="n" kid={key.kid} />],
         ['Valid from', key.notBefore && <Time key="b" at={key.notBefore} as="exact" />],
         ['Valid until', key.notAfter && <Time key="a" at={key.notAfter} as="exact" />],
         ['Revoked', key.revokedAt && <Time key="r" at={key.revokedAt} as="exact" />],

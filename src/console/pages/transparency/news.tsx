@@ -5,8 +5,8 @@ import { number } from '../../ui/format.ts';
 /**
  * Button to load new rows. They are not inserted automatically, so that rows do not move under the reader.
  */
-export function News({ count, onShow }: { count: number; onShow: () => void }) {
-  useKeys('News', {
+export function NewItemsButton({ count, onShow }: { count: number; onShow: () => void }) {
+  useKeys('New items', {
     '.': { title: 'Load new', run: () => count > 0 && onShow() },
   });
   return (

@@ -22,7 +22,7 @@ const maxFileBytes = 32 * 2 ** 20;
 /** The pin of this browser, with its history and actions. */
 export function PinPanel() {
   const state = pinState.value;
-  const kept = state.kind === 'unknown' ? undefined : keptPin();
+  const pinned = state.kind === 'unknown' ? undefined : keptPin();
   const [asking, setAsking] = useState<'anew' | 'import' | undefined>(undefined);
   const [busy, setBusy] = useState(false);
   const check = async () => {
@@ -40,8 +40,8 @@ export function PinPanel() {
           <Button kind="primary" busy={busy} onClick={() => void check()}>
             Check and pin now
           </Button>
-          {kept !== undefined && !(kept instanceof Fault) && (
-            <Button onClick={() => saveText(fileName, writePin(kept))}>Export</Button>
+          {pinned !== undefined && !(pinned instanceof Fault) && (
+            <Button onClick={() => saveText(fileName, writePin(pinned))}>Export</Button>
           )}
           <Button onClick={() => setAsking('import')}>Import…</Button>
           <Button kind="danger" onClick={() => setAsking('anew')}>
@@ -53,13 +53,13 @@ export function PinPanel() {
         The last tree head that this browser verified. It is stored across sessions and users, and every 15
         seconds the browser checks that the log extends it.
       </p>
-      {kept === undefined ? (
+      {pinned === undefined ? (
         <p>Nothing pinned yet.</p>
-      ) : kept instanceof Fault ? (
-        <FaultText fault={kept} />
+      ) : pinned instanceof Fault ? (
+        <FaultText fault={pinned} />
       ) : (
         <>
-          <PinFacts pin={kept} />
+          <PinFacts pin={pinned} />
           {state.kind === 'verified' && state.newKey !== undefined && (
             <p>
               {state.newKey === 'vouched'
@@ -72,7 +72,7 @@ export function PinPanel() {
         </>
       )}
       <History />
-      {asking === 'anew' && <AnewDialog onClose={() => setAsking(undefined)} />}
+      {asking === 'anew' && <ResetDialog onClose={() => setAsking(undefined)} />}
       {asking === 'import' && <ImportDialog onClose={() => setAsking(undefined)} />}
     </section>
   );
@@ -121,7 +121,7 @@ function History() {
   );
 }
 
-function AnewDialog({ onClose }: { onClose: () => void }) {
+function ResetDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Reset pin" onClose={onClose}>
       <p>

@@ -61,7 +61,7 @@ export function ProofView() {
       ) : value === undefined ? (
         <Loading rows={12} />
       ) : value instanceof Fault ? (
-        <Unproven fault={value} onRetry={found.again} />
+        <ProofFailure fault={value} onRetry={found.again} />
       ) : (
         <Shown proof={value} />
       )}
@@ -110,7 +110,7 @@ function trustIn(pinned: KeySet | undefined, signer: string, keys: KeySet): stri
     : 'Verified with the log’s published keys: compare the fingerprint with the service’s startup output.';
 }
 
-function Unproven({ fault, onRetry }: { fault: Fault; onRetry: () => void }) {
+function ProofFailure({ fault, onRetry }: { fault: Fault; onRetry: () => void }) {
   return (
     <div class="state" role="alert">
       <p class="state-title">

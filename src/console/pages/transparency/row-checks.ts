@@ -32,18 +32,18 @@ export function headOf({ attributes }: HeadRow): SignedHead | Fault {
 }
 
 /** Verifies that a key of the set signed the head of a row. */
-export const checkHeadRow = remembered((row: HeadRow, keys: KeySet): LogKey | Fault => {
+export const checkHeadRow = memoized((row: HeadRow, keys: KeySet): LogKey | Fault => {
   const head = headOf(row);
   return head instanceof Fault ? head : verifyHead(head, keys);
 });
 
 /** Verifies that the bytes of a row match its hash and are signed by an event-signing key of the set. */
-export const checkEntryRow = remembered((row: EntryRow, keys: KeySet): LogKey | Fault => {
+export const checkEntryRow = memoized((row: EntryRow, keys: KeySet): LogKey | Fault => {
   const canonical = bytesOf(row);
   if (canonical instanceof Fault) return canonical;
-  const { leaf_index: leafIndex, leaf_hash: told } = row.attributes;
-  if (bytesToHex(leafHash(sha256, canonical)) !== told)
-    return new Fault('MALFORMED_LEAF', `leaf ${leafIndex} does not match its hash ${told}`);
+  const { leaf_index: leafIndex, leaf_hash: expected } = row.attributes;
+  if (bytesToHex(leafHash(sha256, canonical)) !== expected)
+    return new Fault('MALFORMED_LEAF', `leaf ${leafIndex} does not match its hash ${expected}`);
   const signed = verifyEntry({ leafIndex, canonical }, keys);
   return signed instanceof Fault ? signed : signed.key;
 });
@@ -57,7 +57,7 @@ export function bytesOf({ attributes }: EntryRow): Uint8Array | Fault {
 }
 
 /** Caches results: a verification takes some milliseconds, and rows are drawn many times. */
-function remembered<Row extends object>(
+function memoized<Row extends object>(
   check: (row: Row, keys: KeySet) => LogKey | Fault,
 ): (row: Row, keys: KeySet) => LogKey | Fault {
   const known = new WeakMap<Row, { keys: KeySet; result: LogKey | Fault }>();

@@ -9,23 +9,23 @@ import { FileShown } from './file-shown.tsx';
 import { Refused } from './refused.tsx';
 import './verify-view.css';
 
-interface Given {
+interface Input {
   readonly name: string;
   readonly text: string;
 }
 
 /** Verifies a file from elsewhere. It is not sent anywhere and not trusted. */
 export function VerifyView() {
-  const [given, setGiven] = useState<Given | Fault | undefined>(undefined);
+  const [input, setInput] = useState<Input | Fault | undefined>(undefined);
   const [dropping, setDropping] = useState(false);
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
     if (file.size > maxFileBytes) {
-      setGiven(tooLarge(file.size));
+      setInput(tooLarge(file.size));
       return;
     }
     const text = decodeNote(new Uint8Array(await file.arrayBuffer()));
-    setGiven(
+    setInput(
       text instanceof Fault
         ? new Fault('MALFORMED_BUNDLE', 'the file is not valid UTF-8')
         : { name: file.name, text },
@@ -47,7 +47,7 @@ export function VerifyView() {
           void take(event.dataTransfer?.files[0]);
         }}
       >
-        {given === undefined || given instanceof Fault ? (
+        {input === undefined || input instanceof Fault ? (
           <>
             <p>
               Drop, choose or paste a file: an entry proof, an auditor’s evidence, or a checkpoint. It is
@@ -64,26 +64,26 @@ export function VerifyView() {
               placeholder='{"leaf_index":…,"canonical":"…","audit_path":[…],"head":{…},"keys":[…]}'
               spellcheck={false}
               onInput={({ currentTarget: { value } }) => {
-                if (value.length > maxFileBytes) setGiven(tooLarge(value.length));
-                else if (value.trim() !== '') setGiven({ name: 'Pasted text', text: value });
+                if (value.length > maxFileBytes) setInput(tooLarge(value.length));
+                else if (value.trim() !== '') setInput({ name: 'Pasted text', text: value });
               }}
             />
           </>
         ) : (
           <div class="row spread">
             <p class="clip">
-              <bdi>{given.name}</bdi> <span class="quiet">{bytes(new Blob([given.text]).size)}</span>
+              <bdi>{input.name}</bdi> <span class="quiet">{bytes(new Blob([input.text]).size)}</span>
             </p>
-            <Button onClick={() => setGiven(undefined)}>Verify another file</Button>
+            <Button onClick={() => setInput(undefined)}>Verify another file</Button>
           </div>
         )}
       </section>
-      {given instanceof Fault ? (
-        <Refused fault={given} />
-      ) : given === undefined ? (
+      {input instanceof Fault ? (
+        <Refused fault={input} />
+      ) : input === undefined ? (
         <Empty title="No file selected">The Proof view lets you download the proof of each entry.</Empty>
       ) : (
-        <FileShown key={given.text} text={given.text} />
+        <FileShown key={input.text} text={input.text} />
       )}
       <Reasons />
     </div>

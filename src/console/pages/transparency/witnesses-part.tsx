@@ -11,7 +11,7 @@ import { type Cosigned, cosignedBy, otherSigners } from './cosigned.ts';
 import './witnesses.css';
 
 /** Failures that do not resolve over time: the log or the witness misbehaves or is misconfigured. */
-const grave: ReadonlySet<WitnessFailure> = new Set(['inconsistent', 'ahead', 'bad_signature']);
+const severe: ReadonlySet<WitnessFailure> = new Set(['inconsistent', 'ahead', 'bad_signature']);
 
 /** Recommended action for each failure. */
 const advice: Readonly<Partial<Record<WitnessFailure, string>>> = {
@@ -77,7 +77,7 @@ export function WitnessesPart({
       {seen.length + others.length > 0 && (
         <ul class="checks">
           {seen.map(({ witness, cosigned }) => (
-            <OneWitness key={witness.key_name} witness={witness} cosigned={cosigned} />
+            <WitnessCheck key={witness.key_name} witness={witness} cosigned={cosigned} />
           ))}
           {others.map((name) => (
             <Check key={name} state="open" title={<bdi>{name}</bdi>}>
@@ -95,20 +95,20 @@ function Quorum({ status: { quorum, published_size, candidate_size } }: { status
   if (candidate_size === undefined) return <p class="quiet">No checkpoint submitted yet.</p>;
   const waits = `at ${number(candidate_size)} entries, is waiting for cosignatures.`;
   if (published_size === undefined)
-    return <Wanting>No checkpoint meets the quorum yet: the first one, {waits}</Wanting>;
+    return <Pending>No checkpoint meets the quorum yet: the first one, {waits}</Pending>;
   return (
     <>
       {quorum ? (
         <p>The service reports that the quorum is met.</p>
       ) : (
-        <Wanting>The service reports that the quorum is not met.</Wanting>
+        <Pending>The service reports that the quorum is not met.</Pending>
       )}
-      {candidate_size !== published_size && <Wanting>A newer checkpoint, {waits}</Wanting>}
+      {candidate_size !== published_size && <Pending>A newer checkpoint, {waits}</Pending>}
     </>
   );
 }
 
-function Wanting({ children }: { children: ComponentChildren }) {
+function Pending({ children }: { children: ComponentChildren }) {
   return (
     <p class="witness-wanting">
       <span aria-hidden="true">▲ </span>
@@ -117,7 +117,7 @@ function Wanting({ children }: { children: ComponentChildren }) {
   );
 }
 
-function OneWitness({ witness, cosigned }: { witness: Witness; cosigned: Cosigned | undefined }) {
+function WitnessCheck({ witness, cosigned }: { witness: Witness; cosigned: Cosigned | undefined }) {
   const { name, vkey, failing } = witness;
   return (
     <Check state={stateOf(cosigned, failing)} title={<bdi>{name}</bdi>}>
@@ -150,7 +150,7 @@ function OneWitness({ witness, cosigned }: { witness: Witness; cosigned: Cosigne
 }
 
 function stateOf(cosigned: Cosigned | undefined, failing: WitnessFailure | undefined): CheckState {
-  if (cosigned?.kind === 'refused' || (failing !== undefined && grave.has(failing))) return 'bad';
+  if (cosigned?.kind === 'refused' || (failing !== undefined && severe.has(failing))) return 'bad';
   return cosigned?.kind === 'verified' ? 'good' : 'open';
 }
 

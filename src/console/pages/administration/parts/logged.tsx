@@ -1,7 +1,7 @@
 import type { EntryKind } from '../../../../contract/vocabulary.ts';
 
 /** The contents of each kind of log entry, which all readers of the log can see. */
-const tells: Readonly<Partial<Record<EntryKind, string>>> = {
+const contents: Readonly<Partial<Record<EntryKind, string>>> = {
   'detection.reloaded':
     'title, level and state of what changed, and the SHA-256 of its source, but not the source itself',
   'principal.provisioned': 'name, kind and roles of the new principal',
@@ -29,7 +29,7 @@ export function Logged({ as: kinds }: { as: readonly EntryKind[] }) {
         {kinds.map((kind) => (
           <li key={kind}>
             <code>{kind}</code>
-            {tells[kind] !== undefined && <span class="quiet"> contains {tells[kind]}.</span>}
+            {contents[kind] !== undefined && <span class="quiet"> contains {contents[kind]}.</span>}
           </li>
         ))}
       </ul>

@@ -85,10 +85,10 @@ export function differences(before: Rules, after: Rules): Difference[] {
  * Applies the user's edits to a policy that was changed in the meantime. The user's version wins if both
  * changed an operation.
  *
- * @param began - the version that both edits started from
+ * @param base - the version that both edits started from
  */
-export function rebased(began: Rules, mine: Rules, theirs: Rules): AccessRule[] {
-  const own = new Set(differences(began, mine).map(({ operation }) => operation));
+export function rebased(base: Rules, mine: Rules, theirs: Rules): AccessRule[] {
+  const own = new Set(differences(base, mine).map(({ operation }) => operation));
   const wanted = new Map(mine.map((rule) => [rule.operation, rule]));
   const known = new Set(theirs.map(({ operation }) => operation));
   return [

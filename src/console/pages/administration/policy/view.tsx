@@ -18,7 +18,7 @@ import { Matrix } from './matrix.tsx';
 /** The edited text, and the version of the policy that the edit started from. */
 interface Draft {
   readonly text: string;
-  readonly began: Policy;
+  readonly base: Policy;
 }
 
 /** The access policy. */
@@ -37,12 +37,12 @@ function Shown({ policy }: { policy: Policy }) {
   const [form, setForm] = useState<'table' | 'data'>('table');
   const [asked, setAsked] = useState<'save' | 'reload' | undefined>();
   const search = place.value.params.get('q') ?? '';
-  const { began, text } = draft ?? { began: policy };
+  const { base, text } = draft ?? { base: policy };
   const read = text === undefined ? { rules: [...policy.rules] } : readRules(text);
   const rules: Rules | undefined = 'rules' in read ? read.rules : undefined;
-  const diff = rules === undefined ? [] : differences(began.rules, rules);
+  const diff = rules === undefined ? [] : differences(base.rules, rules);
   const isEditing = text !== undefined;
-  const edit = (next: string) => setDraft({ text: next, began });
+  const edit = (next: string) => setDraft({ text: next, base });
   return (
     <>
       <div class="admin-tools">
@@ -89,7 +89,7 @@ function Shown({ policy }: { policy: Policy }) {
             <>
               {may('reloadPolicy') && <Button onClick={() => setAsked('reload')}>Reload from file</Button>}
               {may('updatePolicy') && (
-                <Button onClick={() => setDraft({ text: textOf(policy.rules), began: policy })}>Edit</Button>
+                <Button onClick={() => setDraft({ text: textOf(policy.rules), base: policy })}>Edit</Button>
               )}
             </>
           )}
@@ -100,13 +100,13 @@ function Shown({ policy }: { policy: Policy }) {
           The policy file is not in effect: {policy.file_refused}
         </p>
       )}
-      {began.version !== policy.version && asked === undefined && (
-        <Overtaken
-          began={began}
+      {base.version !== policy.version && asked === undefined && (
+        <ConflictNotice
+          base={base}
           policy={policy}
           onRebase={
             rules &&
-            (() => setDraft({ text: textOf(rebased(began.rules, rules, policy.rules)), began: policy }))
+            (() => setDraft({ text: textOf(rebased(base.rules, rules, policy.rules)), base: policy }))
           }
         />
       )}
@@ -130,7 +130,7 @@ function Shown({ policy }: { policy: Policy }) {
         <div class={isEditing ? 'matrix-place' : 'matrix-place matrix-read'}>
           <Matrix
             rules={rules ?? []}
-            before={began.rules}
+            before={base.rules}
             search={search}
             onRules={isEditing ? (next) => edit(textOf(next)) : undefined}
           />
@@ -138,7 +138,7 @@ function Shown({ policy }: { policy: Policy }) {
       )}
       {asked === 'save' && rules !== undefined && (
         <Save
-          policy={began}
+          policy={base}
           rules={rules}
           onSaved={() => setDraft(undefined)}
           onClose={() => setAsked(undefined)}
@@ -165,21 +165,21 @@ function Shown({ policy }: { policy: Policy }) {
 const maxNamed = 5;
 
 /** Notice that the policy was changed by someone else, with a way to continue. */
-function Overtaken({
-  began,
+function ConflictNotice({
+  base,
   policy,
   onRebase,
 }: {
-  began: Policy;
+  base: Policy;
   policy: Policy;
   /** Undefined while the edited text is invalid. */
   onRebase: (() => void) | undefined;
 }) {
-  const names = differences(began.rules, policy.rules).map(({ operation }) => operation);
+  const names = differences(base.rules, policy.rules).map(({ operation }) => operation);
   return (
     <div class="admin-tools admin-bad" role="alert">
       <p>
-        Someone else changed the policy while you were editing version {began.version}
+        Someone else changed the policy while you were editing version {base.version}
         {names.length > 0 && (
           <>
             : <code>{names.slice(0, maxNamed).join(', ')}</code>
