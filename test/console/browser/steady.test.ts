@@ -106,7 +106,7 @@ test('offers to reload the console if a page cannot be loaded', async () => {
   await page.getByText('Could not load this page.').waitFor(soon);
   const anew = page.getByRole('button', { name: 'Reload console' });
   expect(await anew.count()).toBe(0);
-  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('button', { name: 'Retry' }).click();
   await anew.waitFor(soon);
   expect(await violations(page)).toEqual([]);
   await page.unroute(/console\/.*\.(js|css)/);

@@ -89,7 +89,7 @@ describe('a proof', () => {
   test('is verified by the command line and the browser from the downloaded file', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=2' });
     await page.getByText(verified).waitFor();
-    const file = await saved(page, 'Download the proof', 'proof.json');
+    const file = await saved(page, 'Download proof', 'proof.json');
     expect(await candor('verify', file, '--json')).toMatchObject({
       code: exitCodes.ok,
       json: { status: 'ok', leaf_index: 2 },
@@ -123,7 +123,7 @@ describe('a file', () => {
   test('is rejected if it is altered, too large or malformed', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=1' });
     await page.getByText(verified).waitFor();
-    const good = readFileSync(await saved(page, 'Download the proof', 'good.json'), 'utf8');
+    const good = readFileSync(await saved(page, 'Download proof', 'good.json'), 'utf8');
     const bundle = JSON.parse(good) as { audit_path: string[] };
     const other = `${bundle.audit_path[0]!.startsWith('0') ? '1' : '0'}${bundle.audit_path[0]!.slice(1)}`;
     const cases = [
@@ -246,7 +246,7 @@ describe('a log that contradicts itself', () => {
       await page.getByRole('heading', { name: 'The log contradicts an earlier signed tree head' }).waitFor();
       await page.locator('.status-broken').waitFor();
       expect(await violations(page)).toEqual([]);
-      const evidence = await saved(page, 'Download the evidence', 'evidence.json');
+      const evidence = await saved(page, 'Download evidence', 'evidence.json');
       expect(await candor('verify', evidence, '--json')).toMatchObject({
         code: exitCodes.misbehaviour,
         json: { status: 'convicts' },
