@@ -34,7 +34,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const policyPage = (search: string) => open.page({ path: `/administration?view=policy&q=${search}` });
 
 async function edit(page: Page, ...boxes: string[]): Promise<void> {
-  await button(page, 'Change').click(soon);
+  await button(page, 'Edit').click(soon);
   for (const name of boxes) await page.getByRole('checkbox', { name, exact: true }).click(soon);
 }
 async function save(page: Page): Promise<void> {
