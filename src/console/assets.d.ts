@@ -1,10 +1,10 @@
-/** What Vite makes of files that are no scripts. */
+/** Modules that Vite makes of files other than scripts. */
 declare module '*.css';
 declare module '*.svg' {
   const url: string;
   export default url;
 }
-/** A page of the documentation, as the plugin in markdown.ts makes it. */
+/** A page of the documentation, as built by the plugin in markdown.ts. */
 declare module '*.md' {
   const page: { title: string; content: import('./markdown.ts').MarkdownNode[] };
   export default page;

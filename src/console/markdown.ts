@@ -1,15 +1,17 @@
 import { marked, type Token, type Tokens } from 'marked';
 import type { Plugin } from 'vite';
 
-/** A text, or an element with its attributes and children. The console makes no HTML of texts (Trusted Types). */
+/**
+ * A text, or an element with attributes and children. The console never inserts HTML strings (Trusted Types).
+ */
 export type MarkdownNode =
   | string
   | readonly [tag: string, attributes: Attributes, ...children: MarkdownNode[]];
 type Attributes = Readonly<Record<string, string>>;
 
 /**
- * Makes modules of Markdown files at build time: the title, and the page as a tree of elements. Links between pages lead to
- * the pages of the console; links to other files of the repository become plain text.
+ * Vite plugin that turns Markdown files into modules: the title, and the page as a tree of elements. Links to
+ * other pages lead to the console's documentation; links to other files of the repository become plain text.
  */
 export function markdownPages(): Plugin {
   return {
@@ -66,7 +68,7 @@ function nodeOf(token: Tokens.Generic, page: string): MarkdownNode[] {
     case 'html':
       return [];
     default:
-      throw new Error(`${page}.md: Markdown of the type ${token.type} is not supported`);
+      throw new Error(`${page}.md: Markdown token type ${token.type} is not supported`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vite';
 import { markdownPages } from './markdown.ts';
 
-/** Everything that the first page loads is named by its content and lies under /console/. */
+/** All assets have content hashes in their names and are served below /console/. */
 export default defineConfig({
   root: import.meta.dirname,
   publicDir: false,
@@ -9,7 +9,7 @@ export default defineConfig({
     outDir: '../../dist/console',
     emptyOutDir: true,
     assetsDir: 'console',
-    // The policy of the page forbids data: scripts and inline styles; a file is cached for good anyway.
+    // The page's CSP forbids data: scripts and inline styles. Files are cached permanently anyway.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2023',

@@ -12,13 +12,13 @@ const field = {
 const port = { ...field, isNumber: true, isInteger: true, minimum: 0, maximum: 65535 };
 const network = { ...field, isNetwork: true, format: 'network' };
 
-test('several numbers, addresses and words of a set stand behind commas or spaces', () => {
+test('numbers, addresses and words of a set are separated by commas or spaces', () => {
   expect(readValues(port, ' 80, 443 443')).toEqual({ values: ['80', '443'] });
   expect(readValues(network, '10.0.0.0/8,fd00::/7')).toEqual({ values: ['10.0.0.0/8', 'fd00::/7'] });
   expect(readValues({ ...field, values: ['low', 'high'] }, 'low,high')).toEqual({ values: ['low', 'high'] });
 });
 
-test('a text is one value, with its commas', () => {
+test('a text is one value including its commas', () => {
   expect(readValues(field, ' a, b ')).toEqual({ values: ['a, b'] });
 });
 
@@ -30,7 +30,7 @@ test.each([
   [network, '10.0.0.0/33', 'must be an IPv4 or IPv6 address or a CIDR block'],
   [{ ...field, format: 'uuid' }, 'x', 'must be a valid UUID'],
   [{ ...field, values: ['low'] }, 'high', 'must be one of low'],
-  [field, '  ', 'must be given'],
-])('what the service would refuse is refused: %#', (one, text, fault) => {
+  [field, '  ', 'is required'],
+])('rejects values that the service would reject: %#', (one, text, fault) => {
   expect(readValues(one, text)).toEqual({ fault });
 });

@@ -18,32 +18,34 @@ import { SignIn } from './sign-in.tsx';
 import { StatusLine } from './status-line.tsx';
 import './app.css';
 
-/** Pages that show what is public, to anybody. */
+/** Pages that are visible without signing in. */
 const publicPages: readonly string[] = ['docs', 'transparency'];
 
-/** Signed in, or about to: everything else needs to know who asks. */
+/**
+ * Shows the sign-in form, or the frame with a page: for signed-in users, and for visitors of public pages.
+ */
 export function App() {
   const { page } = place.value;
-  const inside = signedIn.value;
+  const isSignedIn = signedIn.value;
   useEffect(() => {
-    // Asked now: the render that this belongs to may be of a page that was left since.
+    // Read the place again: this effect may run after the user has navigated on.
     const { page: shown, params } = place.peek();
-    if (inside && shown === 'sign-in') go(ownAddress(params.get('to')), { replace: true });
-    if (!inside) {
+    if (isSignedIn && shown === 'sign-in') go(ownAddress(params.get('to')), { replace: true });
+    if (!isSignedIn) {
       me.value = undefined;
       answers.clear();
     }
-  }, [inside, page]);
-  if (!inside && !publicPages.includes(page)) return <SignIn />;
+  }, [isSignedIn, page]);
+  if (!isSignedIn && !publicPages.includes(page)) return <SignIn />;
   if (page === 'sign-in') return null;
   return <Frame />;
 }
 
 function Frame() {
-  const helping = useSignal(false);
-  const finding = useSignal(false);
-  const inside = signedIn.value;
-  const who = useAnswer('whoAmI', {}, { enabled: inside });
+  const isHelpOpen = useSignal(false);
+  const isSearchOpen = useSignal(false);
+  const isSignedIn = signedIn.value;
+  const who = useAnswer('whoAmI', {}, { enabled: isSignedIn });
   useEffect(() => {
     if (who.data === undefined) return;
     const { id, attributes } = who.data.data;
@@ -51,24 +53,25 @@ function Frame() {
     me.value = { id, name, roles, operations: new Set(operations) };
   }, [who.data?.data]);
   useEffect(() => {
-    // What one may do is asked for anew with each session, and where something was refused; the first time it is on its way.
+    // Permissions are fetched again with each session and after a refusal. The first request is already on
+    // its way.
     if (me.peek() !== undefined) void again(['whoAmI']);
   }, [tokenEnds.value, refusedAt.value]);
-  const listens = inside && mayListen.value;
+  const listens = isSignedIn && mayListen.value;
   useEffect(() => (listens ? goLive() : undefined), [listens]);
   const entry = pages.find(({ name }) => name === place.value.page) ?? pages[0]!;
-  const known = !inside || me.value !== undefined;
-  const isRefused = inside && known && !may(entry.needs);
-  // The overview is where everybody begins: who may not see it begins with the first page that is theirs.
-  const instead = isRefused && entry.name === 'overview' ? ownPages()[0]?.name : undefined;
+  const known = !isSignedIn || me.value !== undefined;
+  const isRefused = isSignedIn && known && !may(entry.needs);
+  // Users without access to the overview start on the first page that they may see.
+  const startPage = isRefused && entry.name === 'overview' ? ownPages()[0]?.name : undefined;
   useEffect(() => {
-    if (instead !== undefined) go(href(instead), { replace: true });
-  }, [instead]);
-  useKeys('Everywhere', {
-    '?': { title: 'Show what keys do', run: () => (helping.value = true) },
+    if (startPage !== undefined) go(href(startPage), { replace: true });
+  }, [startPage]);
+  useKeys('Global', {
+    '?': { title: 'Keyboard shortcuts', run: () => (isHelpOpen.value = true) },
     'ctrl k': {
-      title: 'Find any address, name, rule or page',
-      run: () => (finding.value = true),
+      title: 'Search addresses, names, rules and pages',
+      run: () => (isSearchOpen.value = true),
       whileTyping: true,
     },
     ...Object.fromEntries(
@@ -78,40 +81,40 @@ function Frame() {
       ]),
     ),
   });
-  // Which pages there are for who is signed in is known only then.
+  // The pages of a signed-in user are known only after whoAmI has answered.
   if (!known)
     return who.error === null ? (
       <Loading />
     ) : (
       <Failure error={who.error} onRetry={() => void who.refetch()} />
     );
-  if (instead !== undefined) return <Loading />;
+  if (startPage !== undefined) return <Loading />;
   return (
     <div class="app">
       <a class="skip" href="#main">
-        Skip to the page
+        Skip to content
       </a>
-      <Rail onFind={() => (finding.value = true)} onHelp={() => (helping.value = true)} />
-      {isRefused ? <NotTheirs entry={entry} /> : <Shown key={entry.name} entry={entry} />}
+      <Rail onFind={() => (isSearchOpen.value = true)} onHelp={() => (isHelpOpen.value = true)} />
+      {isRefused ? <AccessDenied entry={entry} /> : <Shown key={entry.name} entry={entry} />}
       <StatusLine />
       <Toasts />
-      {helping.value && <KeyHelp onClose={() => (helping.value = false)} />}
-      {finding.value && <Palette onClose={() => (finding.value = false)} />}
+      {isHelpOpen.value && <KeyHelp onClose={() => (isHelpOpen.value = false)} />}
+      {isSearchOpen.value && <Palette onClose={() => (isSearchOpen.value = false)} />}
     </div>
   );
 }
 
-/** Pages that who is signed in may see, in the order of the rail. */
+/** Pages that the signed-in user may see, in the order of the rail. */
 const ownPages = (): readonly PageEntry[] => pages.filter(({ needs }) => may(needs));
 
-/** A page that is for other roles: whose it is not, and which ones are. */
-function NotTheirs({ entry }: { entry: PageEntry }) {
+/** Shown in place of a page that the user's roles do not include, with links to those that they do. */
+function AccessDenied({ entry }: { entry: PageEntry }) {
   return (
     <main class="page" id="main">
       <h1 class="unseen">{entry.title}</h1>
-      <Empty title={`${entry.title} is not for your role`}>
+      <Empty title={`${entry.title} is not available to your role`}>
         <p>
-          {me.value?.name} has {me.value?.roles.join(', ') || 'no role'}. These pages are yours:
+          {me.value?.name} has {me.value?.roles.join(', ') || 'no role'}. You can open:
         </p>
         <ul class="row">
           {ownPages().map(({ name, title }) => (
@@ -127,16 +130,16 @@ function NotTheirs({ entry }: { entry: PageEntry }) {
 
 function Shown({ entry }: { entry: PageEntry }) {
   return (
-    <Guarded>
+    <ErrorBoundary>
       <ShownPage entry={entry} />
-    </Guarded>
+    </ErrorBoundary>
   );
 }
 
-/** A page that fails takes nothing else along: the frame stays, and says so. */
-class Guarded extends Component<{ children: ComponentChildren }, { error?: Error }> {
+/** Error boundary of a page: the frame stays usable when the page throws. */
+class ErrorBoundary extends Component<{ children: ComponentChildren }, { error?: Error }> {
   override componentDidCatch(error: Error): void {
-    // For who looks into it: the browser's own list of errors has the stack.
+    // Puts the stack into the browser's console.
     reportError(error);
     this.setState({ error });
   }

@@ -2,13 +2,13 @@ import { shownKeys } from '../state/keys.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import './key-help.css';
 
-/** Every key that does something where one is. */
+/** Lists the keys of everything that is currently on screen. */
 export function KeyHelp({ onClose }: { onClose: () => void }) {
   const layers = shownKeys().filter(
     ({ keys, name }) => Object.keys(keys).length > 0 && !name.startsWith('Dialog'),
   );
   return (
-    <Dialog title="What keys do" onClose={onClose} wide>
+    <Dialog title="Keyboard shortcuts" onClose={onClose} wide>
       <div class="key-help">
         {layers.map(({ name, keys }) => (
           <section key={name}>

@@ -21,7 +21,7 @@ const looksLikeNetwork = (text: string): boolean =>
 const looksLikeName = (text: string): boolean =>
   /^[^\s/]+\.[^\s/.]{2,}$/.test(text) && !looksLikeNetwork(text);
 
-/** Finds any address, name, rule, alert or page by what is typed. */
+/** Searches addresses, names, rules, alerts and pages. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
   const [asked, setAsked] = useState('');
@@ -41,7 +41,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     onClose();
   };
   return (
-    <Dialog title="Find" onClose={onClose}>
+    <Dialog title="Search" onClose={onClose}>
       <input
         ref={input}
         class="input"
@@ -66,7 +66,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           event.preventDefault();
         }}
       />
-      <ul id={list} role="listbox" aria-label="What was found" class="palette">
+      <ul id={list} role="listbox" aria-label="Results" class="palette">
         {hits.map((hit, index) => (
           <li
             key={`${hit.kind} ${hit.href}`}
@@ -80,7 +80,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {hits.length === 0 && <p class="quiet">Nothing by that name.</p>}
+      {hits.length === 0 && <p class="quiet">No results.</p>}
     </Dialog>
   );
 }

@@ -9,13 +9,13 @@ import { sayFailure } from '../ui/toasts.tsx';
 import { shownTime } from '../ui/value.tsx';
 import './rail.css';
 
-const themes = { system: 'As the system', dark: 'Dark', light: 'Light' } as const;
+const themes = { system: 'System', dark: 'Dark', light: 'Light' } as const;
 
-/** The way to every page, and what belongs to who is signed in. The time that is looked at goes along. */
+/** Navigation and the user menu. Links keep the time range that is shown. */
 export function Rail({ onFind, onHelp }: { onFind: () => void; onHelp: () => void }) {
   const current = place.value.page;
   const list = useRef<HTMLUListElement>(null);
-  // Where the row of pages is wider than the window, the one that is shown is in sight.
+  // On narrow windows the row of pages scrolls: keep the current one visible.
   useEffect(() => {
     list.current
       ?.querySelector('[aria-current=page]')
@@ -50,11 +50,11 @@ export function Rail({ onFind, onHelp }: { onFind: () => void; onHelp: () => voi
         ))}
       </ul>
       <div class="rail-own">
-        <button type="button" onClick={onFind} title="Find (ctrl k)">
+        <button type="button" onClick={onFind} title="Search (ctrl k)">
           <svg viewBox="0 0 20 20" aria-hidden="true">
             <path d="M9 3a6 6 0 1 0 0 12A6 6 0 0 0 9 3m4.5 10.5L18 18" />
           </svg>
-          <span class="rail-title">Find</span>
+          <span class="rail-title">Search</span>
         </button>
         {signedIn.value ? (
           <Menu
@@ -79,11 +79,11 @@ export function Rail({ onFind, onHelp }: { onFind: () => void; onHelp: () => voi
                 },
               },
               'line',
-              { title: 'What keys do', run: onHelp },
-              { title: 'Change my password', href: href('administration', { view: 'account' }) },
+              { title: 'Keyboard shortcuts', run: onHelp },
+              { title: 'Change password', href: href('administration', { view: 'account' }) },
               {
                 title: 'Sign out',
-                run: () => void signOut().catch((error) => sayFailure('Signing out', error)),
+                run: () => void signOut().catch((error) => sayFailure('Sign-out', error)),
               },
             ]}
           >

@@ -11,7 +11,7 @@ type Loaded =
   | { readonly kind: 'there'; readonly Page: ComponentType }
   | { readonly kind: 'failed'; readonly error: Error };
 
-/** The page, once its part of the program is there. What did not arrive is asked for again when the network is back. */
+/** Loads and shows a page. A page that failed to load is retried when the network is back. */
 export function ShownPage({ entry }: { entry: PageEntry }) {
   const loaded = useSignal<Loaded>({ kind: 'loading' });
   const failures = useSignal(0);
@@ -52,13 +52,13 @@ export function ShownPage({ entry }: { entry: PageEntry }) {
       return (
         <main class="page" id="main">
           <h1 class="unseen">{entry.title}</h1>
-          <Unloaded error={loaded.value.error} isRepeated={failures.value > 1} onRetry={load} />
+          <LoadFailure error={loaded.value.error} isRepeated={failures.value > 1} onRetry={load} />
         </main>
       );
   }
 }
 
-function Unloaded({
+function LoadFailure({
   error,
   isRepeated,
   onRetry,
@@ -69,18 +69,18 @@ function Unloaded({
 }) {
   return (
     <div class="state state-failure" role="alert">
-      <p class="state-title">This page could not be loaded.</p>
+      <p class="state-title">Could not load this page.</p>
       <p class="quiet mono">{error.message}</p>
       <p class="quiet">
         {isRepeated
-          ? 'Where the service was upgraded, this console is of the version before, and has to be loaded anew.'
-          : 'It is loaded as soon as this browser has the network back.'}
+          ? 'The service may have been upgraded. Reload the console to get the new version.'
+          : 'Retries automatically when the network is back.'}
       </p>
       <div class="row">
-        <Button onClick={onRetry}>Try again</Button>
+        <Button onClick={onRetry}>Retry</Button>
         {isRepeated && (
           <Button kind="primary" onClick={() => location.reload()}>
-            Load the console anew
+            Reload console
           </Button>
         )}
       </div>

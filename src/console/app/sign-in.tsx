@@ -6,7 +6,7 @@ import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
 import './sign-in.css';
 
-/** Name and password; the app then shows where one wanted to go. */
+/** Sign-in form. After signing in, the app shows the page that was requested. */
 export function SignIn() {
   const [username, setUsername] = useState('');
   const [password, setPassword] = useState('');
@@ -18,7 +18,7 @@ export function SignIn() {
     try {
       await signIn(username, password);
     } catch (error) {
-      setRefused(whatFailed(error));
+      setRefused(errorText(error));
       setPassword('');
     } finally {
       setBusy(false);
@@ -39,9 +39,9 @@ export function SignIn() {
         <h1>Candor</h1>
         <p class="quiet">A SIEM that can prove what it saw.</p>
         {endedBecause.value !== undefined && (
-          <p role="status">{endedBecause.value} Sign in again to go on.</p>
+          <p role="status">{endedBecause.value} Sign in again to continue.</p>
         )}
-        <Field label="Name">
+        <Field label="Username">
           {(attributes) => (
             <input
               {...attributes}
@@ -71,22 +71,22 @@ export function SignIn() {
           Sign in
         </Button>
         <p class="quiet">
-          Proofs need nobody’s leave: <a href={href('transparency')}>the log</a> is public.
+          The transparency log is public: <a href={href('transparency')}>view it without signing in</a>.
         </p>
       </form>
     </main>
   );
 }
 
-function whatFailed(error: unknown): string {
+function errorText(error: unknown): string {
   if (!(error instanceof ServiceError)) return String(error);
   switch (error.code) {
     case 'UNAUTHENTICATED':
-      return 'Name or password is wrong.';
+      return 'Wrong username or password.';
     case 'RATE_LIMITED':
-      return 'Too many failures. Wait a minute, then try again.';
+      return 'Too many failed attempts. Wait a minute, then try again.';
     case 'UNAVAILABLE':
-      return 'The service could not be reached.';
+      return 'Cannot reach the service.';
     default:
       return error.message;
   }

@@ -10,16 +10,16 @@ import { may, signedIn } from '../state/session.ts';
 import { compact, duration, number, relative } from '../ui/format.ts';
 import './status-line.css';
 
-/** How often this browser checks the log by itself, in milliseconds. */
+/** Interval of the automatic log check, in milliseconds. */
 const checkEveryMs = 15_000;
 
 /**
- * Always there, and never says more than is known: whether what is shown is live, what this browser verified of the log,
- * what comes in, and whether anything was refused.
+ * Status bar on every page: whether data is live, what this browser verified of the log, the event rate, and
+ * warnings.
  */
 export function StatusLine() {
-  const inside = signedIn.value;
-  const answer = useAnswer('getStatus', {}, { refreshMs: 5000, enabled: inside && may('getStatus') });
+  const isSignedIn = signedIn.value;
+  const answer = useAnswer('getStatus', {}, { refreshMs: 5000, enabled: isSignedIn && may('getStatus') });
   useEffect(() => {
     const check = () => {
       if (!document.hidden) void checkLog();
@@ -39,15 +39,15 @@ export function StatusLine() {
   const status = answer.data?.data.attributes;
   return (
     <footer class="status-line" aria-label="Status">
-      {inside &&
+      {isSignedIn &&
         (mayListen.value ? (
           <Liveness state={liveState.value} />
         ) : (
           <span class="quiet">no live data for your role</span>
         ))}
       <Log state={pinState.value} />
-      {status !== undefined && answer.error === null && <Flow status={status} />}
-      {answer.error !== null && <span class="status-bad">figures not to be had</span>}
+      {status !== undefined && answer.error === null && <ServiceStatus status={status} />}
+      {answer.error !== null && <span class="status-bad">statistics unavailable</span>}
     </footer>
   );
 }
@@ -93,7 +93,7 @@ function Log({ state }: { state: PinState }) {
     case 'unreachable':
       return (
         <span class="status-warning" title={state.fault.message}>
-          log not checked{state.pin && `, ${number(state.pin.head.size)} before`}
+          log not checked{state.pin && `, last verified at ${number(state.pin.head.size)}`}
         </span>
       );
     case 'broken':
@@ -106,7 +106,7 @@ function Log({ state }: { state: PinState }) {
       return (
         <a
           href={link}
-          title="This browser verified the signature of the tree head, and that it extends the head that it knew."
+          title="This browser verified the tree head’s signature and that it extends the last head it saw."
         >
           log {number(state.pin.head.size)} <span class="status-good">✓</span>{' '}
           <span class="quiet">{relative(state.at, now.value)}</span>
@@ -115,24 +115,24 @@ function Log({ state }: { state: PinState }) {
   }
 }
 
-function Flow({ status }: { status: Status }) {
+function ServiceStatus({ status }: { status: Status }) {
   const { rates, limits_reached: reached, store, ledger, verdict, warnings } = status;
-  const troubles = [
+  const issues = [
     ...(ledger.state === 'ok' ? [] : ['log degraded']),
     ...(warnings.length === 0
       ? []
       : [`${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`]),
-    ...(store.uncounted_events === 0 ? [] : [`${compact(store.uncounted_events)} events not looked at yet`]),
+    ...(store.uncounted_events === 0 ? [] : [`${compact(store.uncounted_events)} events awaiting analysis`]),
   ];
   return (
     <>
       <span class="mono">{compact(rates.events_per_s)} ev/s</span>
-      {troubles.length > 0 && (
+      {issues.length > 0 && (
         <a class={verdict.well ? undefined : 'status-warning'} href={href('status')}>
-          {troubles.join(' · ')}
+          {issues.join(' · ')}
         </a>
       )}
-      {/* A limit did what it is for: that is told, and is no warning. */}
+      {/* Reaching a limit is expected behaviour, so it is shown but is not a warning. */}
       {reached.length > 0 && (
         <span class="quiet">
           <a href={href('status')}>
@@ -140,7 +140,7 @@ function Flow({ status }: { status: Status }) {
           </a>
         </span>
       )}
-      {troubles.length + reached.length === 0 && <span class="quiet">nothing lost</span>}
+      {issues.length + reached.length === 0 && <span class="quiet">no warnings</span>}
     </>
   );
 }

@@ -2,14 +2,14 @@ import type { ComponentType } from 'preact';
 import type { ConsolePage } from '../../contract/console-pages.ts';
 import type { OperationId } from '../../contract/routes.ts';
 
-/** A page of the console: what the rail, the palette and the keys call it, and where it is loaded from. */
+/** A page of the console: its name in the rail, the palette and key shortcuts, and its code. */
 export interface PageEntry {
   readonly name: Exclude<ConsolePage, 'sign-in'>;
   readonly title: string;
-  /** Goes there after `g`. */
+  /** Second key of the shortcut `g …`. */
   readonly key: string;
   readonly icon: string;
-  /** Shown to who may do this. */
+  /** The operation that the page requires; it is hidden from users without it. */
   readonly needs: OperationId;
   readonly load: () => Promise<{ default: ComponentType }>;
 }
@@ -76,7 +76,7 @@ export const pages: readonly PageEntry[] = [
     title: 'Administration',
     key: 'm',
     icon: 'M4 6h12M4 14h12M7 4v4m6 4v4',
-    // Everybody has an account; of the other views each is shown to who may see it.
+    // Every user has an account view. The other views are checked one by one.
     needs: 'whoAmI',
     load: () => import('./administration/page.tsx'),
   },

@@ -2,15 +2,15 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { type ConsolePage, consolePages } from '../../contract/console-pages.ts';
 
 /**
- * The address bar is the state of the console: the page is the path, and everything else stands in the query. Who is
- * sent an address sees what its sender saw.
+ * The address bar holds the state of the console: the path is the page, the query is everything else. Opening
+ * a shared address shows what its sender saw.
  */
 export interface Place {
   readonly page: ConsolePage;
   readonly params: URLSearchParams;
 }
 
-/** A name with one value, several, or none (undefined takes it away). */
+/** Query parameters to set: one value, several values, or undefined to remove the parameter. */
 export type Params = Readonly<Record<string, string | number | readonly (string | number)[] | undefined>>;
 
 const current = signal<Place>(read());
@@ -22,7 +22,7 @@ function read(): Place {
   return { page, params: new URLSearchParams(location.search) };
 }
 
-/** The address of a page, to be linked to. */
+/** Returns the address of a page, for links. */
 export function href(page: ConsolePage, params: Params = {}): string {
   return address(page, applied(new URLSearchParams(), params));
 }
@@ -32,7 +32,7 @@ function address(page: ConsolePage, params: URLSearchParams): string {
   return search === '' ? `/${page}` : `/${page}?${search}`;
 }
 
-/** A copy with these changes. */
+/** Returns a copy of the parameters with these changes. */
 export function applied(params: URLSearchParams, changes: Params): URLSearchParams {
   const next = new URLSearchParams(params);
   for (const [name, value] of Object.entries(changes)) {
@@ -43,7 +43,10 @@ export function applied(params: URLSearchParams, changes: Params): URLSearchPara
   return next;
 }
 
-/** An address that somebody wrote into another one: only a page of the console, and none that signs in, is gone to. */
+/**
+ * Validates an address that came from a parameter. Returns it if it is a console page other than the sign-in,
+ * else the overview.
+ */
 export function ownAddress(text: string | null): string {
   const url = text === null ? null : URL.parse(text, location.origin);
   const isOwn = url?.origin === location.origin && text?.startsWith('/') && !text.startsWith('//');
@@ -51,21 +54,23 @@ export function ownAddress(text: string | null): string {
   return isOwn && page !== undefined && page !== 'sign-in' ? url.pathname + url.search : href('overview');
 }
 
-/** Goes to an address of the console, as a link does. `replace` leaves no way back to where one was. */
+/**
+ * Navigates to an address of the console, as a link does. `replace` adds no entry to the browser's history.
+ */
 export function go(to: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', to);
   else history.pushState(null, '', to);
   current.value = read();
 }
 
-/** Changes the query of the page that is shown. Selections and other small steps `replace`. */
+/** Changes the query of the current page. Selections and other small steps use `replace`. */
 export function setParams(changes: Params, options?: { replace?: boolean }): void {
   const { page, params } = current.peek();
   const next = applied(params, changes);
   if (next.toString() !== params.toString()) go(address(page, next), options);
 }
 
-/** Links between pages load nothing: what is clicked is looked at here first. */
+/** Handles clicks on links between console pages without loading the document again. */
 export function followLinks(): void {
   addEventListener('popstate', () => {
     current.value = read();
@@ -76,7 +81,7 @@ export function followLinks(): void {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (link === null || link.origin !== location.origin || link.target !== '' || link.download !== '')
       return;
-    // A place on the page itself is the browser's to go to.
+    // Fragment links are left to the browser.
     if (link.hash !== '' || !consolePages.some((page) => link.pathname === `/${page}`)) return;
     event.preventDefault();
     go(link.pathname + link.search);

@@ -13,16 +13,16 @@ import { ServiceError } from '../../errors.ts';
 import { differsInTimeOnly } from './moving-range.ts';
 import { api } from './session.ts';
 
-/** What the service answered, kept while it is shown and a while after. */
+/** Cache of the service's responses. */
 export const answers = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // What the service refuses, it refuses again; what did not arrive is asked for again.
+      // Errors of the service are permanent; only failures to reach it are retried.
       retry: (failures, error) =>
         failures < 2 && error instanceof ServiceError && error.code === 'UNAVAILABLE',
       refetchOnWindowFocus: true,
-      // The service may be on this machine, or in a network that leads nowhere else.
+      // The service may be on this machine, or in a network without Internet access.
       networkMode: 'always',
       refetchOnReconnect: true,
     },
@@ -30,19 +30,19 @@ export const answers = new QueryClient({
 });
 
 export interface AnswerOptions {
-  /** Asked for again this often, in milliseconds, while the page is seen. */
+  /** Refetch interval in milliseconds, while the page is visible. */
   readonly refreshMs?: number;
   readonly enabled?: boolean;
-  /** Asked for again only when it is shown anew, or on demand: what one reads stays in its place. */
+  /** Refetch only on mount or on demand, so that rows do not move under the reader. */
   readonly still?: boolean;
   /**
-   * Shows the answer to the question before until the new one is there; where that fails and is the same but for its time,
-   * also then, with `error` beside it. Default true.
+   * Show the previous response until the new one arrives. If the new request fails and differs from the
+   * previous one in its time range only, the previous response stays, with `error` beside it. Default true.
    */
   readonly keepPrevious?: boolean;
 }
 
-/** The answer to a call; asked for when it is shown, and given up when it no longer is. */
+/** Calls an operation while the component is mounted, and aborts the request when it unmounts. */
 export function useAnswer<O extends CallId>(
   operation: O,
   input: CallInput<O>,
@@ -61,7 +61,7 @@ export function useAnswer<O extends CallId>(
     if (!result.isPlaceholderData) last.current = { input, data: result.data };
     return result;
   }
-  // A range that ends now is another question every half minute: what was there stays while the service is away.
+  // A range that ends now changes every 30 s: keep the last response while the service is unreachable.
   const known = keepPrevious && result.error !== null ? last.current : undefined;
   if (known === undefined || !differsInTimeOnly(known.input, input)) return result;
   return { ...result, data: known.data, isPlaceholderData: true } as unknown as typeof result;
@@ -71,24 +71,26 @@ function call<O extends CallId>(operation: O, input: object, signal?: AbortSigna
   return api.call(operation, ...([{ ...input, signal }] as never));
 }
 
-/** A list, page after page as it is scrolled. */
+/** A list that loads further pages as the user scrolls. */
 export interface Listed<Row> {
   readonly rows: readonly Row[];
-  /** Items in all, exactly; undefined until it is known. */
+  /** Exact count of all items; undefined until it is known. */
   readonly total: number | undefined;
   readonly hasMore: boolean;
   readonly more: () => void;
   readonly isLoading: boolean;
   readonly error: ServiceError | null;
-  /** From its beginning; where only its last page failed, that. */
+  /** Refetches the list from its first page, or only the last page if that one failed. */
   readonly refetch: () => void;
   readonly result: UseInfiniteQueryResult<unknown, ServiceError>;
 }
 
 const pageSize = 200;
-/** Pages after the first, which is to be there soon. */
+/** Size of later pages; the first one is smaller so that it arrives sooner. */
 const nextPageSize = 1000;
-/** A list of more pages is read again only when that is asked for: it is pages that were scrolled through. */
+/**
+ * Longer lists are refetched on demand only, because every page that was scrolled through would be requested.
+ */
 const refreshedPages = 5;
 const isShort = (query: { state: { data: unknown } }): boolean =>
   ((query.state.data as { pages: unknown[] } | undefined)?.pages.length ?? 0) <= refreshedPages;
@@ -124,7 +126,7 @@ export function useList<O extends ListId>(
     initialPageParam: '',
     getNextPageParam: (last: Page) => last.pagination.next_cursor,
     placeholderData: keepPreviousData,
-    // Rows are many, and seldom the same as before.
+    // Comparing many rows that seldom stay the same is wasted work.
     structuralSharing: false,
     enabled,
     refetchOnMount: isShort,
@@ -159,7 +161,7 @@ const onlyFirst = ({ pages, pageParams }: InfiniteData<Page, string>): InfiniteD
   pageParams: pageParams.slice(0, 1),
 });
 
-/** Does something at the service; what it may have changed is asked for again. */
+/** Calls an operation that changes something, then refetches the operations named in `changed`. */
 export async function change<O extends CallId>(
   operation: O,
   input: CallInput<O>,
@@ -170,7 +172,7 @@ export async function change<O extends CallId>(
   return answer;
 }
 
-/** Asks for the answers of these operations again, where they are shown. */
+/** Refetches the responses of these operations where they are shown. */
 export async function again(operations: readonly CallId[]): Promise<void> {
   await answers.invalidateQueries({
     predicate: ({ queryKey }) => operations.some((operation) => operation === queryKey[0]),

@@ -3,9 +3,11 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 const second = signal(Date.now());
 const halfMinute = signal(Date.now());
 
-/** Epoch milliseconds, every second while the page is seen. For ages that are read as they grow. */
+/** Current time in epoch milliseconds, updated every second while the page is visible. For ages on screen. */
 export const now: ReadonlySignal<number> = second;
-/** The same, every half minute: for ranges that end now, so that their question stays the same for a while. */
+/**
+ * The same, updated every 30 s: the end of ranges up to now, so that their requests stay equal for a while.
+ */
 export const recently: ReadonlySignal<number> = halfMinute;
 
 export function runClock(): void {

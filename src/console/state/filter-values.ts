@@ -4,8 +4,9 @@ import type { FilterField } from './filters.ts';
 export type ReadValues = { readonly values: readonly string[] } | { readonly fault: string };
 
 /**
- * What is typed as the value of a filter: one, or several between which stand commas or spaces where no value can have
- * any. They are checked as the service does, so that what it would refuse never reaches the address.
+ * Parses the text typed as a filter value: one value or, where values cannot contain commas or spaces,
+ * several separated by them. Values are validated as the service does, so that invalid ones never reach the
+ * address.
  */
 export function readValues(field: FilterField, text: string): ReadValues {
   const trimmed = text.trim();
@@ -19,7 +20,7 @@ export function readValues(field: FilterField, text: string): ReadValues {
 }
 
 function faultOf(field: FilterField, value: string): string | undefined {
-  if (value === '') return 'must be given';
+  if (value === '') return 'is required';
   if (field.values !== undefined)
     return field.values.includes(value) ? undefined : `must be one of ${field.values.join(', ')}`;
   if (field.isNumber) return faultOfNumber(field, value);

@@ -4,11 +4,11 @@ import { routeOf } from '../../contract/routes.ts';
 import { literally } from '../../contract/wildcards.ts';
 import { place, setParams } from './address.ts';
 
-/** One way in which a list can be filtered, as the contract has it. */
+/** A filter of a list, from the contract. */
 export interface FilterField {
   readonly name: string;
   readonly description: string;
-  /** The values there are, where they are a fixed set. */
+  /** The allowed values, if they are a fixed set. */
   readonly values?: readonly string[];
   /** Whether it takes addresses and CIDR blocks. */
   readonly isNetwork: boolean;
@@ -16,13 +16,13 @@ export interface FilterField {
   readonly isInteger: boolean;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** The format of the contract that its values have. */
+  /** The contract's format of the values. */
   readonly format?: string;
-  /** Takes several values, of which one suffices. */
+  /** Accepts several values, which are alternatives. */
   readonly takesMany: boolean;
 }
 
-/** A chip: `name` is, or is not, one of `values`. */
+/** A filter chip: `name` is, or is not, one of `values`. */
 export interface Chip {
   readonly name: string;
   readonly not: boolean;
@@ -30,7 +30,7 @@ export interface Chip {
 }
 
 const negation = 'not_';
-/** What lists take that says how to show, not what. */
+/** Parameters of lists that are not filters. */
 const noFilters = new Set(['page', 'per_page', 'cursor', 'sort', 'from', 'to', 'q']);
 
 interface ParameterSchema extends TSchema {
@@ -44,7 +44,7 @@ interface ParameterSchema extends TSchema {
   readonly maximum?: number;
 }
 
-/** Every filter of a list, in the order of the contract. */
+/** Returns every filter of a list, in the order of the contract. */
 export function filterFields(operation: ListId): FilterField[] {
   return Object.entries(parameters(operation))
     .filter(([name]) => !noFilters.has(name) && !name.startsWith(negation))
@@ -69,7 +69,7 @@ export function filterFields(operation: ListId): FilterField[] {
     });
 }
 
-/** Whether a filter of the list can be turned round. */
+/** Whether a filter of the list can be negated. */
 export const canNegate = (operation: ListId, name: string): boolean =>
   Object.hasOwn(parameters(operation), negation + name);
 
@@ -80,7 +80,7 @@ function parameters(operation: ListId): Record<string, ParameterSchema> {
   >;
 }
 
-/** The chips of the address that the list knows. */
+/** Returns the chips in the address that the list accepts. */
 export function shownChips(operation: ListId): Chip[] {
   const known = parameters(operation);
   const { params } = place.value;
@@ -93,7 +93,7 @@ export function shownChips(operation: ListId): Chip[] {
     }));
 }
 
-/** The filters of the address as the query of the list: chips and free text, without the time. */
+/** Returns the filters in the address as the list's query: chips and free text, without the time range. */
 export function filterQuery(operation: ListId): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = {};
   for (const { name, not, values } of shownChips(operation)) {
@@ -105,21 +105,21 @@ export function filterQuery(operation: ListId): Record<string, string | string[]
   return query;
 }
 
-/** Adds a value, as it is, to those of a filter, or begins one. Values of one name are alternatives. */
+/** Adds a value, taken literally, to a filter. Values of one filter are alternatives. */
 export function addFilter(name: string, value: string, { not = false } = {}): void {
   const key = not ? negation + name : name;
   const values = new Set(place.peek().params.getAll(key)).add(literally(value));
   setParams({ [key]: [...values] });
 }
 
-/** A chip in place of another one. */
+/** Replaces a chip by another. */
 export const replaceChip = (before: Pick<Chip, 'name' | 'not'>, { name, not, values }: Chip): void =>
   setParams({
     [before.not ? negation + before.name : before.name]: undefined,
     [not ? negation + name : name]: values.length === 0 ? undefined : values,
   });
 
-/** This value, as it is, and no other. */
+/** Sets a filter to this value, taken literally, and to no other. */
 export const setFilter = (name: string, value: string): void =>
   setParams({ [name]: literally(value), [negation + name]: undefined });
 

@@ -1,4 +1,4 @@
-/** Texts that outlive a visit, by name. */
+/** Texts stored by name beyond a visit. */
 export interface KeptTexts {
   get(name: string): string | null;
   set(name: string, text: string): void;
@@ -6,9 +6,10 @@ export interface KeptTexts {
 }
 
 /**
- * Texts in a storage that may be blocked or full, which throws: what it does not take holds for this visit.
+ * Stores texts in browser storage. If the storage is blocked or full, they are held in memory for this visit.
  *
- * @param storage - asked each time, for a browser that blocks it throws already when it is named
+ * @param storage - called for each access, because browsers that block storage throw as soon as it is
+ *   referenced
  */
 export function keptTexts(storage: () => Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>): KeptTexts {
   const held = new Map<string, string | null>();

@@ -1,14 +1,14 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** What a key does here; `title` is what the help says. A key may be a sequence: `g a`. */
+/** The action of a key; `title` is its text in the help. A key may be a sequence: `g a`. */
 export interface KeyAction {
   readonly title: string;
   readonly run: () => void;
-  /** Also where something is typed into. */
+  /** Also active while typing in a field. */
   readonly whileTyping?: boolean;
-  /** Done again and again while the key is held. */
+  /** Runs repeatedly while the key is held. */
   readonly repeats?: boolean;
-  /** Where the focus has to be for it. */
+  /** Whether the action applies to the focused element. */
   readonly within?: (target: EventTarget | null) => boolean;
 }
 export type Keys = Readonly<Record<string, KeyAction>>;
@@ -18,14 +18,14 @@ interface Layer {
   readonly name: string;
 }
 
-/** The last that was added is asked first: a dialog before its page, a page before the frame. */
+/** The last layer takes precedence: a dialog over its page, a page over the frame. */
 const layers: Layer[] = [];
-/** The first key of a sequence waits this long for the second, in milliseconds. */
+/** Time allowed between the two keys of a sequence, in milliseconds. */
 const sequenceMs = 1000;
 let first = '';
 let firstAt = 0;
 
-/** While the component is shown, these keys do this. `name` heads them in the help. */
+/** Registers keys while the component is mounted. `name` is their heading in the help. */
 export function useKeys(name: string, keys: Keys): void {
   const layer = useRef<Layer>({ keys, name });
   layer.current.keys = keys;
@@ -38,7 +38,7 @@ export function useKeys(name: string, keys: Keys): void {
   }, []);
 }
 
-/** Every key that does something now, innermost first. */
+/** Returns all active keys, innermost layer first. */
 export const shownKeys = (): readonly { name: string; keys: Keys }[] => [...layers].reverse();
 
 const names: Readonly<Record<string, string>> = { ' ': 'space', ArrowUp: 'up', ArrowDown: 'down' };
@@ -59,24 +59,24 @@ export function listenToKeys(): void {
     const key = nameOf(event);
     const typing = isTyping(event.target);
     const sequence = event.timeStamp - firstAt < sequenceMs ? `${first} ${key}` : key;
-    // A sequence that somebody knows means more than its last key alone.
+    // A known sequence takes precedence over its last key alone.
     const action = actionOf(sequence, event, typing) ?? actionOf(key, event, typing);
     if (action === undefined) {
       first = typing ? '' : key;
       firstAt = event.timeStamp;
       return;
     }
-    // Enter and space mean what they mean on what has the focus.
+    // Enter and space keep their meaning on a focused link, button or option.
     if ((key === 'enter' || key === 'space') && isPressable(event.target)) return;
     event.preventDefault();
     first = '';
-    // A key that is held moves on and on; nothing is changed twice by it.
+    // Holding a key repeats movement only, never a change.
     if (!event.repeat || action.repeats === true) action.run();
   });
 }
 
 function actionOf(key: string, event: KeyboardEvent, typing: boolean): KeyAction | undefined {
-  // What is open above everything hears its keys alone.
+  // An open dialog takes all keys.
   const modal = document.querySelector('dialog[open]') !== null;
   for (const { keys, name } of [...layers].reverse()) {
     if (modal && !name.startsWith('Dialog')) continue;

@@ -8,22 +8,24 @@ import { goodToken, me } from './session.ts';
 const state = signal<LiveState>({ kind: 'connecting' });
 export const liveState: ReadonlySignal<LiveState> = state;
 
-/** Whether who is signed in may read any channel at all: to others the service refuses the connection itself. */
+/** Whether the user may subscribe to any channel. The service refuses the connection of others. */
 export const mayListen: ReadonlySignal<boolean> = computed(() => {
   const operations = me.value?.operations;
   return Object.values(channels).some(({ operation }) => operations?.has(operation) === true);
 });
 
-/** A signal, because what a role may do can change while pages are shown: they subscribe once there is a connection. */
+/**
+ * A signal, because permissions can change while pages are shown: they subscribe once there is a connection.
+ */
 const connection = signal<Live | undefined>(undefined);
 
-/** The one live connection of this tab, from signing in to signing out. */
+/** Opens the one live connection of this tab, from sign-in to sign-out. */
 export function goLive(): () => void {
   const live = openLive({
     baseUrl: location.origin,
     token: goodToken,
     onState: (next) => {
-      // Trying again is no news: it is offline until it is live.
+      // Keep showing "offline" while retrying.
       if (next.kind !== 'connecting' || state.value.kind !== 'offline') state.value = next;
     },
   });
@@ -31,7 +33,7 @@ export function goLive(): () => void {
   const wake = () => {
     if (!document.hidden) live.wake();
   };
-  // Without a network a service on this machine is still reached: only the attempt tells.
+  // A service on this machine is reachable without a network, so only an attempt can tell.
   const reconnect = () => live.reconnect();
   document.addEventListener('visibilitychange', wake);
   addEventListener('offline', reconnect);
@@ -47,17 +49,17 @@ export function goLive(): () => void {
 
 export interface ChannelOptions<C extends ChannelName> {
   readonly onEvent: (event: ChannelEvent<C>) => void;
-  /** What was missed is not sent any more. */
+  /** Events were missed and will not be sent. */
   readonly onLagged?: (dropped: number | undefined) => void;
-  /** What is committed from now on follows; told again after a lost connection. */
+  /** Events committed from now on will follow. Called again after each reconnect. */
   readonly onSubscribed?: () => void;
   readonly onError?: (error: ServiceError) => void;
   readonly enabled?: boolean;
-  /** Begins after this `seq`, that of a snapshot; default: with what comes from now on. */
+  /** Start after this `seq`, that of a snapshot. Default: with the next event. */
   readonly since?: number;
 }
 
-/** What a channel tells while the component is shown; subscribed anew when the filters or `since` change. */
+/** Subscribes to a channel while the component is mounted, and again when the filters or `since` change. */
 export function useChannel<C extends ChannelName>(
   channel: C,
   filters: Readonly<Record<string, unknown>>,

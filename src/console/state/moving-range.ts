@@ -1,21 +1,21 @@
 import type { TimeRange } from './range.ts';
 
-/** Ranges that end now move on by themselves, so that what is asked about them becomes another question; pure. */
+/** Helpers for ranges that end now: they move on, which makes a new request by itself. */
 
 /**
- * How often the answer to a question about a range is asked for again, as `useAnswer` takes it: not at all where the
- * range moves on.
+ * Returns the refetch interval for a request about a range, as `useAnswer` takes it. Ranges that end now need
+ * none, because their request changes as they move on.
  */
 export const refreshed = ({ name }: Pick<TimeRange, 'name'>, refreshMs: number): { refreshMs?: number } =>
   name === 'custom' || name === 'all' ? { refreshMs } : {};
 
-/** Whether a question that was asked about a time would be another one now. */
+/** Whether a request for a time range would now be for another range. */
 export const movedOn = (
   asked: { readonly from?: unknown; readonly to?: unknown },
   now: Pick<TimeRange, 'from' | 'to'>,
 ): boolean => asked.from !== now.from || asked.to !== now.to;
 
-/** Whether two questions are the same but for the time that they are about. */
+/** Whether two requests are equal except for their time range. */
 export function differsInTimeOnly(one: object, other: object): boolean {
   const timeless = ({ query, ...rest }: { query?: object }) => {
     const { from, to, ...about } = { from: undefined, to: undefined, ...query };

@@ -1,8 +1,10 @@
-/** A resource that counts its changes. */
+/** A resource with a version number. */
 interface Versioned {
   readonly attributes: { readonly version: number };
 }
 
-/** Of two states of a resource the later one: an answer that comes late is not put over one that came early. */
+/**
+ * Returns the later of two versions of a resource: a response that arrives late does not replace a newer one.
+ */
 export const newer = <T extends Versioned>(kept: T, came: T): T =>
   came.attributes.version >= kept.attributes.version ? came : kept;

@@ -1,6 +1,6 @@
 import { type FaultCode, faultCodes } from '../../client/verifier.ts';
 
-/** That the log was once found to contradict itself. It stays, whatever the log shows later. */
+/** Evidence that the log once contradicted itself. It is kept whatever the log shows later. */
 export interface KeptEvidence {
   readonly code: FaultCode;
   readonly message: string;
@@ -10,7 +10,7 @@ export interface KeptEvidence {
   readonly text: string;
 }
 
-/** What was kept in the browser; undefined where nothing was, or what is not of the agreed form. */
+/** Parses stored evidence; undefined if it is missing or malformed. */
 export function readEvidence(kept: string | null): KeptEvidence | undefined {
   try {
     const { code, message, at, text } = Object(JSON.parse(kept ?? 'null')) as Partial<

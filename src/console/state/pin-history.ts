@@ -1,6 +1,6 @@
 import { Fault, parseTreeHead } from '../../client/verifier.ts';
 
-/** One head that this browser accepted. */
+/** A tree head that this browser accepted. */
 export interface PinnedHead {
   readonly size: number;
   /** Hexadecimal. */
@@ -11,7 +11,7 @@ export interface PinnedHead {
   readonly head: string;
 }
 
-/** So many of the newest are kept, whatever their age; of older ones the first of each hour, then of each day. */
+/** The newest heads are kept whatever their age; of older ones the first of each hour, then of each day. */
 const newestKept = 24;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -19,8 +19,8 @@ const hoursKeptMs = 2 * dayMs;
 const mostKept = 400;
 
 /**
- * The history with one more head, newest first. What was pinned first stays for good: that is what all later heads are
- * held to. Between, the older it is the less is kept.
+ * Returns the history with one more head, newest first. The first pinned head is kept for good, because all
+ * later heads are checked against it. In between, older heads are thinned out.
  */
 export function withPinned(history: readonly PinnedHead[], next: PinnedHead): PinnedHead[] {
   const all = [next, ...history.filter(({ head }) => head !== next.head)].sort(
@@ -41,7 +41,7 @@ export function withPinned(history: readonly PinnedHead[], next: PinnedHead): Pi
 
 const timeOf = ({ at }: PinnedHead): number => Date.parse(at);
 
-/** What was kept in the browser; whatever is not of the agreed form is left out. */
+/** Parses the stored history, leaving out malformed entries. */
 export function readHistory(text: string | null): PinnedHead[] {
   try {
     const kept: unknown = JSON.parse(text ?? '[]');

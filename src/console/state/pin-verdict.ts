@@ -1,13 +1,12 @@
-/** A log that is checked again this often against pins that change meanwhile is left for the next check. */
+/** Attempts of a check whose pin changes while it runs. After that the next scheduled check decides. */
 const maxTries = 4;
 
 /**
- * Takes what a check says of the pin that is kept when it ends. One that was pinned or imported while the check ran takes its
- * place: what was found of the one before is no verdict on it, and it is checked itself. Undefined where they go on
- * changing.
+ * Checks the stored pin and passes on the verdict, unless the pin was replaced while the check ran. Then the
+ * verdict is about the old pin, and the new one is checked. Resolves to undefined if the pin keeps changing.
  *
- * @param kept - the pin as it is stored, null for none
- * @param take - is given the verdict at once, while it is of the pin that is kept
+ * @param kept - returns the pin as stored, null for none
+ * @param take - called synchronously with the verdict, while the pin it is about is still the stored one
  */
 export async function takeVerdict<Verdict, Taken>(
   kept: () => string | null,

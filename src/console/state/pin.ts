@@ -20,8 +20,8 @@ export type { KeptEvidence } from './pin-evidence.ts';
 export type { PinnedHead } from './pin-history.ts';
 
 /**
- * What this browser itself knows of the log: the tree head that it verified last, kept from visit to visit. Each head of
- * the service has to extend it, or the log is broken, whatever the service says.
+ * The browser's own view of the log. It pins the last tree head that it verified, between visits too. Each new
+ * head has to extend the pinned one; otherwise the log is broken, whatever the service says.
  */
 export type PinState =
   | { readonly kind: 'unknown' }
@@ -29,14 +29,14 @@ export type PinState =
   | {
       readonly kind: 'verified';
       readonly pin: Pin;
-      /** Current keys as published. */
+      /** The current published keys. */
       readonly keys: KeySet;
       readonly at: number;
       readonly newKey?: 'vouched' | 'accepted';
     }
-  /** The log contradicts what it signed before, or what it shows is not signed. */
+  /** The log contradicts an earlier head, or shows something that is not signed. */
   | { readonly kind: 'broken'; readonly fault: Fault; readonly evidence?: string; readonly pin?: Pin }
-  /** Nothing was wrong, but the log could not be asked. */
+  /** The log could not be reached; no contradiction is known. */
   | { readonly kind: 'unreachable'; readonly fault: Fault; readonly pin?: Pin };
 
 const key = 'candor.pin';
@@ -50,10 +50,10 @@ const pins = signal<readonly PinnedHead[]>(readHistory(texts.get(historyKey)));
 /** The heads that this browser pinned, newest first. */
 export const pinHistory: ReadonlySignal<readonly PinnedHead[]> = pins;
 const evidence = signal<KeptEvidence | undefined>(readEvidence(texts.get(evidenceKey)));
-/** The first evidence that this browser found and nobody has put away. */
+/** The first evidence that this browser found and the user has not dismissed. */
 export const keptEvidence: ReadonlySignal<KeptEvidence | undefined> = evidence;
 
-/** The pin of this browser; undefined before the first; a Fault where what is stored was altered. */
+/** Returns this browser's pin; undefined before the first; a Fault if the stored pin was altered. */
 export function keptPin(): Pin | Fault | undefined {
   const text = texts.get(key);
   return text === null ? undefined : parsePin(text);
@@ -77,32 +77,33 @@ async function checkedAgainst(
 ): Promise<{ found: PinState; result?: AuditResult }> {
   if (pin instanceof Fault) return { found: { kind: 'broken', fault: pin } };
   const result = await audit(httpLog(location.origin), pin, { now: Date.now() });
-  // It is true of what the log signed, whichever pin is kept now.
+  // Evidence is about heads that the log signed, so it holds whichever pin is stored now.
   if (result.status === 'fault' && result.evidence !== undefined) keepEvidence(result.fault, result.evidence);
   return { found: asState(result, pin), result };
 }
 
-/** Trusts the log anew from its present head on: for a pin that is of another log, or was altered. */
+/** Pins the current head without comparing: for a pin of another log, or one that was altered. */
 export async function pinAnew(): Promise<PinState> {
   texts.remove(key);
   return checkLog();
 }
 
 /**
- * Holds the log to a pin from elsewhere, which takes the place of this browser's. A pin that is no pin of this log
- * changes nothing; one that the log contradicts stays, for it convicts the log.
+ * Replaces this browser's pin by one from elsewhere and checks the log against it. A pin that is malformed or
+ * of another log changes nothing. A pin that the log contradicts is kept, because it is evidence against the
+ * log.
  */
 export async function importPin(text: string): Promise<PinState | Fault> {
   const pin = parsePin(text);
   if (pin instanceof Fault) return pin;
   if (pin.log !== location.origin)
-    return new Fault('OTHER_LOG', `the pin is of ${pin.log}, and this is ${location.origin}`);
+    return new Fault('OTHER_LOG', `the pin belongs to ${pin.log}, not to ${location.origin}`);
   texts.set(key, writePin(pin));
   remember(pin);
   return checkLog();
 }
 
-/** The evidence was seen to by somebody. */
+/** Dismisses the evidence. */
 export function putEvidenceAway(): void {
   texts.remove(evidenceKey);
   evidence.value = undefined;

@@ -1,9 +1,9 @@
 import { effect, type Signal, signal } from '@preact/signals';
 
-/** What a browser keeps of its user's taste. Nothing of it changes what an address shows. */
+/** Display preferences of this browser. They do not change what an address shows. */
 interface Preferences {
   theme: 'system' | 'dark' | 'light';
-  /** In which zone times are written. */
+  /** The time zone for displayed times. */
   zone: 'local' | 'utc';
 }
 
@@ -41,7 +41,7 @@ export function keepPreferences(): void {
     try {
       localStorage.setItem(key, text);
     } catch {
-      // Storage that is full or blocked keeps nothing: they hold for this visit.
+      // If storage is full or blocked, preferences last for this visit.
     }
   });
 }

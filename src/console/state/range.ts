@@ -2,7 +2,7 @@ import { place } from './address.ts';
 import { recently } from './clock.ts';
 import { timeIn } from './time-in.ts';
 
-/** Lengths of time that a page can look back, by how the address names them, in milliseconds. */
+/** Relative ranges by their name in the address, in milliseconds. */
 export const ranges = {
   '15m': 15 * 60_000,
   '1h': 3_600_000,
@@ -12,7 +12,7 @@ export const ranges = {
 } as const satisfies Record<string, number>;
 export type RangeName = keyof typeof ranges | 'all';
 
-/** Half-open; an end that is absent is open. ISO 8601. */
+/** A half-open time range in ISO 8601; a missing end is unbounded. */
 export interface TimeRange {
   readonly name: RangeName | 'custom';
   readonly from?: string;
@@ -23,8 +23,8 @@ const isName = (name: string | null): name is RangeName =>
   name === 'all' || (name !== null && Object.hasOwn(ranges, name));
 
 /**
- * The time that the page is about: `from` and `to` of the address, or its `range` up to now, by default 24 hours. It moves
- * on every half minute, in whole half minutes, so that the same question is asked once.
+ * Returns the time range of the page: `from` and `to` of the address, or its `range` up to now (default 24
+ * hours). Its start is rounded down to 30 s, so that equal requests are sent once.
  */
 export function shownRange(): TimeRange {
   const { params } = place.value;
@@ -39,13 +39,13 @@ export function shownRange(): TimeRange {
   return { name, from: new Date(end - ranges[name]).toISOString() };
 }
 
-/** The window that figures are kept for: the one that is shown, else a day. */
+/** Returns the statistics window: the range that is shown if it is a relative one, else 24 hours. */
 export function shownWindow(): keyof typeof ranges {
   const { name } = shownRange();
   return name === 'custom' || name === 'all' ? '24h' : name;
 }
 
-/** `from` and `to` alone, as queries take them. */
+/** Returns `from` and `to` alone, as queries take them. */
 export function rangeQuery(): { from?: string; to?: string } {
   const { from, to } = shownRange();
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };

@@ -1,28 +1,28 @@
 import { ServiceError } from '../../errors.ts';
 
-/** Where a file is written as it comes, or kept in memory until it is whole. */
+/** The destination of a download: a file on disk, or memory until it is complete. */
 export interface Sink {
   write(chunk: Uint8Array<ArrayBuffer>): Promise<void>;
-  /** It is whole. */
+  /** Completes the file. */
   finish(): Promise<void>;
-  /** It will not be: what there is of it is thrown away. */
+  /** Discards the incomplete file. */
   abort(): Promise<void>;
 }
 
-/** What a browser without a way to write files may keep in memory, in bytes. */
+/** Maximum download size in bytes for browsers that cannot write files. */
 export const maxBlobBytes = 256 * 2 ** 20;
 
 interface SavePicker {
   showSaveFilePicker(options: { suggestedName: string }): Promise<FileSystemFileHandle>;
 }
 
-/** Whether this browser can write a file while it is being received. */
+/** Whether this browser can write a file while receiving it. */
 export const writesFiles = (): boolean => 'showSaveFilePicker' in window;
 
 /**
- * Asks where to, and opens it.
+ * Asks the user for a file and opens it.
  *
- * @returns undefined where the person changed their mind
+ * @returns undefined if the user cancelled
  */
 export async function openFile(name: string): Promise<Sink | undefined> {
   if (!writesFiles()) return inMemory(name);
@@ -46,7 +46,7 @@ function inMemory(name: string): Sink {
       if (size > maxBlobBytes)
         throw new ServiceError(
           'PAYLOAD_TOO_LARGE',
-          'It is more than this browser can keep in memory. Filter more, or fetch it by a command.',
+          'The file is too large for this browser’s memory. Narrow the filters or use the command line.',
         );
       chunks.push(chunk);
     },
@@ -65,30 +65,31 @@ function download(name: string, blob: Blob): void {
   link.href = url;
   link.download = name;
   link.click();
-  // The download has its own hold on the bytes once it has begun.
+  // Once the download has begun, the browser holds the bytes itself.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** Saves a text that is there as a file, among the downloads. */
+/** Saves a text as a file in the downloads folder. */
 export function saveText(name: string, text: string, type = 'application/json'): void {
   download(name, new Blob([text], { type }));
 }
 
-/** How much of a file is written. */
+/** Progress of a download. */
 export interface Written {
   readonly bytes: number;
-  /** Line ends: of NDJSON, items. */
+  /** Line ends; for NDJSON, the number of items. */
   readonly lines: number;
 }
 
-/** The bytes of a file, once they begin to come; given up with the signal. */
+/** Starts a request and resolves to the bytes of its response; aborted with the signal. */
 export type Fetched = (signal: AbortSignal) => Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 
 /**
- * Asks where to, fetches, and writes to the end.
+ * Asks the user for a file, fetches the bytes and writes them.
  *
- * @returns what was written; undefined where the person changed their mind
- * @throws what opening, fetching or writing fails with, when nothing is left of the file; CANCELLED with the signal
+ * @returns what was written; undefined if the user cancelled
+ * @throws the error of opening, fetching or writing, after removing the file; CANCELLED when the signal
+ *   aborts
  */
 export async function saveAs(
   name: string,
@@ -104,7 +105,7 @@ export async function saveAs(
   let written: Written = { bytes: 0, lines: 0 };
   try {
     onProgress(written);
-    if (signal.aborted) throw new ServiceError('CANCELLED', `${name} was given up`);
+    if (signal.aborted) throw new ServiceError('CANCELLED', `${name} was cancelled`);
     for await (const chunk of await fetched(signal)) {
       await sink.write(chunk);
       written = { bytes: written.bytes + chunk.length, lines: written.lines + lineEnds(chunk) };

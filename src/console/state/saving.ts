@@ -2,21 +2,21 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ServiceError } from '../../errors.ts';
 import { type Fetched, saveAs, type Written } from './save.ts';
 
-/** A file that is being saved, or not yet. */
+/** State of a download. */
 export interface Saving {
-  /** Undefined while nothing is. */
+  /** Undefined while no download is running. */
   readonly progress: Written | undefined;
-  /** Why the last one failed. Being given up is no failure. */
+  /** Error of the last download. Cancelling is not an error. */
   readonly error: Error | undefined;
-  /** Resolves to what was saved, or undefined where it was not; never rejects. One at a time. */
+  /** Resolves to what was saved, or undefined if nothing was; never rejects. Runs one download at a time. */
   readonly start: (name: string, fetched: Fetched) => Promise<Written | undefined>;
   readonly cancel: () => void;
 }
 
-/** Progress is shown this often at the most. */
+/** Minimum interval between progress updates, in milliseconds. */
 const shownEveryMs = 100;
 
-/** Saves files, with progress and a way to give up; what is left unfinished when its part goes is given up. */
+/** Saves files with progress and a way to cancel. An unfinished download is cancelled on unmount. */
 export function useSaving(): Saving {
   const [progress, setProgress] = useState<Written | undefined>();
   const [error, setError] = useState<Error | undefined>();

@@ -5,41 +5,42 @@ import { type OperationId, routeOf } from '../../contract/routes.ts';
 import { ServiceError } from '../../errors.ts';
 
 /**
- * Who is signed in. The tokens lie in this browser's storage, so that a reload and a second tab go on. A refresh token is
- * good once, and using it twice ends the session, so only one tab at a time renews (Web Locks, where there are any).
+ * The tokens of the signed-in user. They are in this browser's storage, so that reloads and other tabs keep
+ * the session. A refresh token is valid once, and using it twice ends the session, so tabs renew one at a
+ * time (Web Locks, if available).
  */
 interface Tokens {
   readonly access: string;
-  /** Epoch milliseconds, of this browser's clock. */
+  /** Epoch milliseconds by this browser's clock. */
   readonly expiresAt: number;
   readonly refresh: string;
   readonly refreshExpiresAt: number;
 }
 
 const key = 'candor.session';
-/** A token is renewed this long before its end. */
+/** Tokens are renewed this long before they expire. */
 const renewBeforeMs = 60_000;
 
 const tokens = signal<Tokens | undefined>(stored());
-/** Why the session ended, where nobody asked for it. */
+/** Why the session ended, unless the user signed out. */
 export const endedBecause = signal<string | undefined>(undefined);
 export const signedIn: ReadonlySignal<boolean> = computed(() => tokens.value !== undefined);
-/** Until when the token in use is good; it changes when the session is renewed. Undefined where nobody is signed in. */
+/** Expiry of the current access token; it changes when the session is renewed. Undefined while signed out. */
 export const tokenEnds: ReadonlySignal<number | undefined> = computed(() => tokens.value?.expiresAt);
 
 function stored(): Tokens | undefined {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? 'null');
-    return isTokens(kept) && kept.refreshExpiresAt > Date.now() ? kept : undefined;
+    const saved: unknown = JSON.parse(localStorage.getItem(key) ?? 'null');
+    return isTokens(saved) && saved.refreshExpiresAt > Date.now() ? saved : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whatever lies in the storage: others may have written there. */
-function isTokens(kept: unknown): kept is Tokens {
-  if (typeof kept !== 'object' || kept === null) return false;
-  const { access, expiresAt, refresh, refreshExpiresAt } = kept as Partial<Record<keyof Tokens, unknown>>;
+/** Validates stored tokens: other code may have written to the storage. */
+function isTokens(saved: unknown): saved is Tokens {
+  if (typeof saved !== 'object' || saved === null) return false;
+  const { access, expiresAt, refresh, refreshExpiresAt } = saved as Partial<Record<keyof Tokens, unknown>>;
   return (
     typeof access === 'string' &&
     typeof refresh === 'string' &&
@@ -48,17 +49,17 @@ function isTokens(kept: unknown): kept is Tokens {
   );
 }
 
-function keep(next: Tokens | undefined): void {
+function save(next: Tokens | undefined): void {
   try {
     if (next === undefined) localStorage.removeItem(key);
     else localStorage.setItem(key, JSON.stringify(next));
   } catch {
-    // Storage that is full or blocked keeps nothing: the session ends with its first token.
+    // If storage is full or blocked, the session ends with its first access token.
   }
   tokens.value = next;
 }
 
-function asTokens(answer: SessionTokens): Tokens {
+function tokensOf(answer: SessionTokens): Tokens {
   const now = Date.now();
   return {
     access: answer.access_token,
@@ -68,12 +69,12 @@ function asTokens(answer: SessionTokens): Tokens {
   };
 }
 
-/** Without credentials: for signing in, for renewing, and for what is public. */
+/** A client without credentials: for signing in, renewing, and public operations. */
 const open = createClient({ baseUrl: location.origin });
 
 /**
- * `fetch` with the token of who is signed in, renewed where the service says that it is not good. Where nobody is signed
- * in, without one: what is public is for everybody.
+ * `fetch` with the user's token, renewed when the service rejects it. While signed out, requests carry no
+ * token and reach public operations only.
  */
 export const fetchAsUser = async (url: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
   if (tokens.peek() === undefined) return fetch(url, init);
@@ -87,12 +88,14 @@ export const fetchAsUser = async (url: RequestInfo | URL, init?: RequestInit): P
   return answer;
 };
 
-/** Refusals that come sooner one after the other are one: asking what one may do can be refused as well. */
+/** Refusals within this time count as one, because whoAmI, which they trigger, can be refused as well. */
 const forgetRefusalMs = 5000;
-/** When something was refused to who is signed in (epoch milliseconds): who may do what may have changed. */
+/**
+ * When the service last refused an operation (epoch milliseconds): the user's permissions may have changed.
+ */
 export const refusedAt = signal(0);
 
-/** Every call of the console. */
+/** The client for all calls of the console. */
 export const api: Client = createClient({ baseUrl: location.origin, fetch: fetchAsUser });
 
 function withToken(init: RequestInit | undefined, token: string): RequestInit {
@@ -102,19 +105,20 @@ function withToken(init: RequestInit | undefined, token: string): RequestInit {
 }
 
 /**
- * A token that will be good for a while; another one than `refused`.
+ * Returns an access token that is not about to expire and is not `refused`.
  *
- * @throws ServiceError UNAUTHENTICATED where the session is over; UNAVAILABLE where the service could not be asked
+ * @throws ServiceError UNAUTHENTICATED if the session has ended; UNAVAILABLE if the service could not be
+ *   reached
  */
 export async function goodToken(refused?: string): Promise<{ token: string; expiresAt: number }> {
-  const isGood = (kept: Tokens | undefined): kept is Tokens =>
-    kept !== undefined && kept.access !== refused && kept.expiresAt - Date.now() > renewBeforeMs;
-  const kept = tokens.peek();
-  if (isGood(kept)) return { token: kept.access, expiresAt: kept.expiresAt };
-  return alone(async () => {
+  const isUsable = (saved: Tokens | undefined): saved is Tokens =>
+    saved !== undefined && saved.access !== refused && saved.expiresAt - Date.now() > renewBeforeMs;
+  const saved = tokens.peek();
+  if (isUsable(saved)) return { token: saved.access, expiresAt: saved.expiresAt };
+  return exclusively(async () => {
     // Another tab may have renewed while this one waited.
     const latest = stored();
-    if (isGood(latest)) keep(latest);
+    if (isUsable(latest)) save(latest);
     else await renew(latest);
     const { access, expiresAt } = tokens.peek()!;
     return { token: access, expiresAt };
@@ -122,59 +126,60 @@ export async function goodToken(refused?: string): Promise<{ token: string; expi
 }
 
 async function renew(latest: Tokens | undefined): Promise<void> {
-  if (latest === undefined) throw over('The session is over.');
+  if (latest === undefined) throw endSession('Your session has expired.');
   try {
-    const next = asTokens(await open.call('refresh', { body: { refresh_token: latest.refresh } }));
-    // Another tab may have signed out meanwhile.
-    if (stored()?.refresh !== latest.refresh) throw over('The session is over.');
-    keep(next);
+    const next = tokensOf(await open.call('refresh', { body: { refresh_token: latest.refresh } }));
+    // Another tab may have signed out in the meantime. Do not store the renewed tokens then.
+    if (stored()?.refresh !== latest.refresh) throw endSession('Your session has expired.');
+    save(next);
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'UNAUTHENTICATED') throw over('The session is over.');
+    if (error instanceof ServiceError && error.code === 'UNAUTHENTICATED')
+      throw endSession('Your session has expired.');
     throw error;
   }
 }
 
-function over(reason: string): ServiceError {
+function endSession(reason: string): ServiceError {
   endedBecause.value = reason;
-  keep(undefined);
+  save(undefined);
   return new ServiceError('UNAUTHENTICATED', reason);
 }
 
 let renewing: Promise<unknown> = Promise.resolve();
 
-/** One at a time, among all tabs where the browser can say so (locks exist in secure contexts only). */
-function alone<T>(work: () => Promise<T>): Promise<T> {
+/** Runs one at a time, across all tabs if the browser has Web Locks (secure contexts only). */
+function exclusively<T>(work: () => Promise<T>): Promise<T> {
   if ('locks' in navigator) return navigator.locks.request(key, work);
   const turn = renewing.then(work, work);
   renewing = turn.catch(() => undefined);
   return turn;
 }
 
-/** @throws ServiceError as the service answers; UNAUTHENTICATED for a wrong name or password */
+/** @throws ServiceError from the service; UNAUTHENTICATED for a wrong username or password */
 export async function signIn(username: string, password: string): Promise<void> {
   const answer = await open.call('login', { body: { username, password } });
   endedBecause.value = undefined;
-  keep(asTokens(answer));
+  save(tokensOf(answer));
 }
 
-/** Ends the session here, in other tabs, and at the service, if that can be reached. */
+/** Ends the session in all tabs, and at the service if it can be reached. */
 export async function signOut(): Promise<void> {
   try {
     await api.call('logout');
   } finally {
     endedBecause.value = undefined;
-    keep(undefined);
+    save(undefined);
   }
 }
 
-/** What another tab does with the session counts here as well. */
+/** Follows sign-ins and sign-outs in other tabs. */
 export function followOtherTabs(): void {
   addEventListener('storage', (event) => {
     if (event.key === key) tokens.value = stored();
   });
 }
 
-/** Who is signed in and what that may do, once the service has said so. */
+/** The signed-in user and their permissions, once the service has reported them. */
 export const me = signal<
   | {
       readonly id: string;
@@ -187,8 +192,8 @@ export const me = signal<
 >(undefined);
 
 /**
- * Whether who is signed in may do an operation, as the service said last; before it did, and where nobody is signed in,
- * whether it is usually for everybody. The service decides: its policy may be another one by now.
+ * Whether the user may call an operation, as the service last reported; before that, and while signed out,
+ * whether it is public by default. Only the service decides: its policy may have changed since.
  */
 export function may(operation: OperationId): boolean {
   return me.value?.operations.has(operation) ?? routeOf(operation).access === 'public';

@@ -3,19 +3,19 @@ import { useAnswer } from '../state/answers.ts';
 import { abbreviated } from './format.ts';
 import './asset-name.css';
 
-/** An asset by its name, once that is known. */
+/** Shows an asset's name once it is loaded. */
 export function AssetName({
   id,
   link = false,
 }: {
   id: string;
-  /** Whether it leads to the asset. */
+  /** Whether the name links to the asset. */
   link?: boolean;
 }) {
   const answer = useAnswer('getAsset', { params: { asset_id: id } }, { still: true, keepPrevious: false });
   const name = answer.data?.data.attributes.name;
   const shown = (
-    <bdi title={name ?? id}>{name ?? (answer.error ? `${abbreviated(id)} (no longer there)` : '…')}</bdi>
+    <bdi title={name ?? id}>{name ?? (answer.error ? `${abbreviated(id)} (not found)` : '…')}</bdi>
   );
   if (!link) return shown;
   return (

@@ -2,9 +2,9 @@ import type { ComponentChildren, JSX } from 'preact';
 import './button.css';
 
 interface ButtonProps extends Omit<JSX.ButtonHTMLAttributes<HTMLButtonElement>, 'size' | 'ref'> {
-  /** `primary`: the one thing to do here; `danger`: what can't be undone; `plain`: without a frame. */
+  /** `primary`: the main action; `danger`: cannot be undone; `plain`: without a frame. */
   readonly kind?: 'normal' | 'primary' | 'danger' | 'plain';
-  /** The key that does the same. */
+  /** The keyboard shortcut of the same action. */
   readonly hint?: string;
   readonly busy?: boolean;
   readonly children: ComponentChildren;
@@ -25,7 +25,7 @@ export function Button({ kind = 'normal', hint, busy = false, children, ...rest 
   );
 }
 
-/** Buttons of which one is pressed. */
+/** A group of buttons of which one is selected. */
 export function Choice<V extends string>({
   label,
   options,

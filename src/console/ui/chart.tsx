@@ -6,37 +6,37 @@ import { compact, day, instant } from './format.ts';
 import { roundUp, stacked } from './scale.ts';
 import './chart.css';
 
-/** One line of a chart: a value for each time, null for a gap. */
+/** A series of a chart: a value for each time, null for a gap. */
 export interface Series {
   readonly title: string;
   readonly values: readonly (number | null)[];
-  /** The name of a colour of the language: `--series-1`. */
+  /** Name of a CSS colour variable, such as `--series-1`. */
   readonly colour: string;
-  /** The period before: faint. */
+  /** Drawn faintly, as the previous period. */
   readonly previous?: boolean;
 }
 
 interface ChartProps {
-  /** What it shows, for who can't see it. */
+  /** Text alternative for screen readers. */
   readonly label: string;
-  /** Epoch seconds, ascending: starts of buckets. */
+  /** Starts of the buckets in epoch seconds, ascending. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
   /** `steps`: each value holds until the next time. */
   readonly kind?: 'lines' | 'steps' | 'bars';
   readonly height?: number;
-  /** The top of the scale; default: just above the highest value. */
+  /** Top of the scale; by default just above the highest value. */
   readonly highest?: number;
   readonly format?: (value: number) => string;
-  /** 1024 for bytes: what numbers at the vertical axis are round by. */
+  /** Base for round numbers on the vertical axis: 1024 for bytes. */
   readonly base?: 1000 | 1024;
-  /** A span was dragged, epoch milliseconds. */
+  /** Called with the range that the user selected by dragging, in epoch milliseconds. */
   readonly onZoom?: (from: number, to: number) => void;
-  /** Which of `times` is pointed at; undefined for none. */
+  /** Called with the index into `times` under the pointer; undefined when it leaves. */
   readonly onPoint?: (index: number | undefined) => void;
 }
 
-/** Numbers over time: thin lines from zero, steps, or stacked bars, and a legend that is always there. */
+/** A chart of values over time as lines, steps or stacked bars. Several series get a legend. */
 export function Chart({
   label,
   times,
@@ -59,7 +59,7 @@ export function Chart({
   const plain = kind === 'bars' ? stacked(series, 0) : series.map(({ values }) => [...values]);
   const top = highest ?? roundUp(Math.max(0, ...plain.flat().map(Number)), base);
   const values = kind === 'bars' ? stacked(series, top / (height - topPx - axisPx)) : plain;
-  // Half a label that names the year is wider than one that does not.
+  // Labels with a year need more room at the edges.
   const edge = day((times[0] ?? 0) * 1000).length > 5 ? 34 : 18;
   const latest = useRef({ onPoint, top, edge });
   latest.current = { onPoint, top, edge };
@@ -172,20 +172,20 @@ export function Chart({
   );
 }
 
-/** Above the plot, and the axis below it, in pixels. */
+/** Space above the plot and height of the horizontal axis, in pixels. */
 const topPx = 6;
 const axisPx = 28;
 
-/** From this height on, in pixels, a scale tells its half as well. */
+/** Minimum height in pixels of charts that label the middle of the scale as well. */
 const halvesFrom = 90;
 
-/** Room for the labels of a vertical axis: characters of 11 px are 6.7 wide. */
+/** Width in pixels of the vertical axis for its labels: characters of 11 px are 6.7 px wide. */
 const widthOf = (labels: readonly string[]): number =>
   Math.ceil(14 + 6.7 * Math.max(2, ...labels.map((label) => label.length)));
 
 /**
- * A tick in the zone that is preferred: the time, and at midnight and beyond days the date; the year where ticks are months
- * or more apart. Seconds.
+ * Label of a tick in the preferred zone: the time; the date at midnight and for steps of a day or more; the
+ * month for steps of a month or more. `step` is in seconds.
  */
 function timeLabel(at: number, step: number): string {
   const text = instant(at * 1000, { ms: false });

@@ -17,28 +17,28 @@ import { words } from './format.ts';
 import { Menu, type MenuItem } from './menu.tsx';
 import './chips.css';
 
-/** What the list is filtered by, a chip each, and a way to say more. All of it stands in the address. */
+/** The filters of a list as chips, with controls to add and change them. They are stored in the address. */
 export function FilterBar({ list, search }: { list: ListId; search: string }) {
-  /** The chip that is written anew; `new` for one more. */
-  const [writing, setWriting] = useState<Chip | 'new' | undefined>();
-  useKeys('Filters', { '/': { title: 'Filter', run: () => setWriting('new') } });
+  /** The chip being edited; `new` for another one. */
+  const [editing, setEditing] = useState<Chip | 'new' | undefined>();
+  useKeys('Filters', { '/': { title: 'Filter', run: () => setEditing('new') } });
   const chips = shownChips(list);
-  const done = () => setWriting(undefined);
+  const done = () => setEditing(undefined);
   return (
     <div class="chips" role="group" aria-label="Filters">
       <SearchText label={search} />
       {chips.map((chip) => (
-        <ShownChip key={`${chip.not} ${chip.name}`} chip={chip} list={list} onEdit={() => setWriting(chip)} />
+        <ShownChip key={`${chip.not} ${chip.name}`} chip={chip} list={list} onEdit={() => setEditing(chip)} />
       ))}
-      {writing === undefined ? (
-        <Button kind="plain" hint="/" onClick={() => setWriting('new')}>
-          + filter
+      {editing === undefined ? (
+        <Button kind="plain" hint="/" onClick={() => setEditing('new')}>
+          Add filter
         </Button>
       ) : (
-        <WriteFilter
-          key={writing === 'new' ? 'new' : `${writing.not} ${writing.name}`}
+        <FilterForm
+          key={editing === 'new' ? 'new' : `${editing.not} ${editing.name}`}
           list={list}
-          chip={writing === 'new' ? undefined : writing}
+          chip={editing === 'new' ? undefined : editing}
           onDone={done}
         />
       )}
@@ -51,26 +51,26 @@ export function FilterBar({ list, search }: { list: ListId; search: string }) {
   );
 }
 
-const least = 'min_';
+const minimumPrefix = 'min_';
 
 function ShownChip({ chip, list, onEdit }: { chip: Chip; list: ListId; onEdit: () => void }) {
   const { name, not, values } = chip;
-  const isLeast = name.startsWith(least);
-  const of = words(isLeast ? name.slice(least.length) : name);
-  const says = `${of} ${isLeast ? 'is at least' : not ? 'is not' : 'is'} ${values.join(' or ')}`;
+  const isMinimum = name.startsWith(minimumPrefix);
+  const of = words(isMinimum ? name.slice(minimumPrefix.length) : name);
+  const says = `${of} ${isMinimum ? 'is at least' : not ? 'is not' : 'is'} ${values.join(' or ')}`;
   const items = (): MenuItem[] => [
-    { title: 'Change', run: onEdit },
+    { title: 'Edit', run: onEdit },
     ...(canNegate(list, name)
       ? [
           {
-            title: not ? 'Is, instead of is not' : 'Is not, instead of is',
+            title: not ? 'Include instead' : 'Exclude instead',
             run: () => replaceChip(chip, { ...chip, not: !not }),
           },
         ]
       : []),
     ...(values.length > 1
       ? values.map((value) => ({
-          title: `Without ${value}`,
+          title: `Remove ${value}`,
           run: () => replaceChip(chip, { ...chip, values: values.filter((one) => one !== value) }),
         }))
       : []),
@@ -82,7 +82,7 @@ function ShownChip({ chip, list, onEdit }: { chip: Chip; list: ListId; onEdit: (
           <span class="unseen">Filter: </span>
           <span class="quiet">
             {of}
-            {isLeast ? ' ≥ ' : not ? ' ≠ ' : ' '}
+            {isMinimum ? ' ≥ ' : not ? ' ≠ ' : ' '}
           </span>
           <bdi>{values.join(', ')}</bdi>
         </span>
@@ -94,7 +94,7 @@ function ShownChip({ chip, list, onEdit }: { chip: Chip; list: ListId; onEdit: (
   );
 }
 
-/** Free text, taken when it is typed to its end or after a pause. */
+/** Free-text search, applied on change or after a pause in typing. */
 function SearchText({ label }: { label: string }) {
   const shown = place.value.params.get('q') ?? '';
   const input = useRef<HTMLInputElement>(null);
@@ -125,8 +125,8 @@ function SearchText({ label }: { label: string }) {
   );
 }
 
-/** Name, then whether it is or is not, then the value, or several of which one suffices. */
-function WriteFilter({ list, chip, onDone }: { list: ListId; chip: Chip | undefined; onDone: () => void }) {
+/** Form for a filter: its name, is or is not, and one or several values. */
+function FilterForm({ list, chip, onDone }: { list: ListId; chip: Chip | undefined; onDone: () => void }) {
   const fields = filterFields(list);
   const [name, setName] = useState(chip?.name ?? fields[0]?.name ?? '');
   const [not, setNot] = useState(chip?.not ?? false);
@@ -134,7 +134,7 @@ function WriteFilter({ list, chip, onDone }: { list: ListId; chip: Chip | undefi
   const [fault, setFault] = useState<string | undefined>();
   const field = fields.find((one) => one.name === name);
   const form = useRef<HTMLFormElement>(null);
-  // A chip that is changed has its name already.
+  // When editing a chip, start at its value.
   useEffect(() => {
     const inputs = form.current?.querySelectorAll<HTMLElement>('select, input');
     inputs?.[chip === undefined ? 0 : inputs.length - 1]?.focus();
@@ -143,7 +143,7 @@ function WriteFilter({ list, chip, onDone }: { list: ListId; chip: Chip | undefi
     if (field === undefined || value === '') return onDone();
     const read = readValues(field, value);
     if ('fault' in read) return setFault(read.fault);
-    if (!field.takesMany && read.values.length > 1) return setFault('takes one value');
+    if (!field.takesMany && read.values.length > 1) return setFault('accepts one value only');
     const values =
       chip === undefined && field.takesMany
         ? [...new Set([...valuesOf(list, name, not), ...read.values])]
@@ -185,7 +185,7 @@ function WriteFilter({ list, chip, onDone }: { list: ListId; chip: Chip | undefi
       {canNegate(list, name) && (
         <select
           class="input"
-          aria-label="How"
+          aria-label="Operator"
           value={String(not)}
           onChange={(event) => setNot(event.currentTarget.value === 'true')}
         >
@@ -205,9 +205,9 @@ function WriteFilter({ list, chip, onDone }: { list: ListId; chip: Chip | undefi
         />
       )}
       <Button type="submit" kind="primary">
-        {chip === undefined ? 'Add' : 'Change'}
+        {chip === undefined ? 'Add' : 'Apply'}
       </Button>
-      <Button kind="plain" aria-label="No filter after all" onClick={onDone}>
+      <Button kind="plain" aria-label="Cancel" onClick={onDone}>
         ✕
       </Button>
     </form>
@@ -229,7 +229,7 @@ function FilterValue({
   onValue: (value: string) => void;
 }) {
   const id = useId();
-  // Several of a fixed set are written out.
+  // Several values of a fixed set are edited as text.
   if (field.values !== undefined && !value.includes(','))
     return (
       <select
@@ -238,7 +238,7 @@ function FilterValue({
         value={value}
         onChange={(event) => onValue(event.currentTarget.value)}
       >
-        <option value="">choose</option>
+        <option value="">Select…</option>
         {field.values.map((one) => (
           <option key={one} value={one}>
             {words(one)}

@@ -5,18 +5,18 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 export interface Column<Row> {
   readonly id: string;
   readonly title: string;
-  /** A track of CSS grid: `120px`, `minmax(80px, 1fr)`. */
+  /** A CSS grid track: `120px`, `minmax(80px, 1fr)`. */
   readonly width: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Numbers stand at the end of their cell. */
+  /** Aligns the cells to the end, for numbers. */
   readonly end?: boolean;
-  /** By what the list sorts when this title is pressed. */
+  /** The sort field that pressing the title selects. */
   readonly sort?: string;
-  /** Shown where the table is at least this wide, in pixels. */
+  /** Minimum table width in pixels at which the column is shown. */
   readonly from?: number;
 }
 
-/** The columns for which there is room. */
+/** Returns the columns that fit into the width of the element. */
 export function useFitting<Row>(
   element: { readonly current: HTMLElement | null },
   columns: readonly Column<Row>[],

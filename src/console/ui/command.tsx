@@ -2,7 +2,7 @@ import { Button } from './button.tsx';
 import { copy } from './copy.ts';
 import './command.css';
 
-/** A command to be run elsewhere. */
+/** A command line with a button to copy it. */
 export function Command({ text }: { text: string }) {
   return (
     <div class="command">

@@ -1,9 +1,11 @@
 import { say, sayFailure } from './toasts.tsx';
 
-/** Puts text where it can be pasted from, and says so. Browsers allow that over HTTPS and on this machine only. */
+/**
+ * Copies text to the clipboard and reports the result. Browsers allow this over HTTPS and on localhost only.
+ */
 export function copy(text: string, what: string): void {
   if (navigator.clipboard === undefined) {
-    sayFailure('Not copied', 'this browser allows it over HTTPS only');
+    sayFailure('Not copied', 'browsers allow copying over HTTPS only');
     return;
   }
   navigator.clipboard.writeText(text).then(

@@ -4,7 +4,7 @@ import { useKeys } from '../state/keys.ts';
 import { Button } from './button.tsx';
 import './dialog.css';
 
-/** Shown above everything until it is closed; the browser keeps the focus in it. */
+/** A modal dialog. The browser keeps the focus inside. */
 export function Dialog({
   title,
   onClose,
@@ -20,14 +20,14 @@ export function Dialog({
   const heading = useId();
   const closed = useRef(onClose);
   closed.current = onClose;
-  // Before the next key: what is typed right after belongs to the dialog.
+  // In a layout effect, so that the next key press already goes to the dialog.
   useLayoutEffect(() => {
     const shown = dialog.current;
     const close = () => closed.current();
     shown?.addEventListener('close', close);
     shown?.showModal();
     return () => {
-      // Closed before it goes, so that the focus returns to where it was.
+      // Closing before removal returns the focus to where it was.
       shown?.removeEventListener('close', close);
       shown?.close();
     };
@@ -39,7 +39,7 @@ export function Dialog({
       class={wide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={heading}
       onClick={(event) => {
-        // Beside the dialog, which its body covers.
+        // A click on the backdrop: the body covers the dialog itself.
         if (event.target === dialog.current) dialog.current?.close();
       }}
     >

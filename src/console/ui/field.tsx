@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import './field.css';
 
-/** What a form asks for: its name, what it means, and what is wrong with what was given. */
+/** A form field: label, input, and a hint or error below it. */
 export function Field({
   label,
   hint,
@@ -12,7 +12,7 @@ export function Field({
   label: string;
   hint?: string | undefined;
   error?: string | undefined;
-  /** The input, given the attributes that tie it to its label and its texts. */
+  /** Renders the input with the attributes that tie it to its label and hint. */
   children: (attributes: FieldAttributes) => ComponentChildren;
 }) {
   const id = useId();

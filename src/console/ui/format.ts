@@ -4,15 +4,15 @@ import { timeUnits } from './numbers.ts';
 export * from './numbers.ts';
 export * from './words.ts';
 
-/** Times as the console writes them; pure but for the zone that is preferred. */
+/** Formats of times, in the preferred zone. */
 
-/** From this distance on a date says more than a number of days. */
+/** Times further away than this are shown as a date. */
 const datedFromMs = 30 * 86_400_000;
 
-/** How long ago, or how far ahead, in one unit: `2 min ago`, `in 3 d`, `now`; the date beyond a month. */
+/** Formats a time relative to `now` in one unit: `2 min ago`, `in 3 d`, `now`; beyond a month the date. */
 export function relative(at: number, now: number): string {
   const away = Math.abs(now - at);
-  if (Number.isNaN(away)) return 'no time';
+  if (Number.isNaN(away)) return 'invalid date';
   if (away < 1000) return 'now';
   if (away >= datedFromMs) return instant(at).slice(0, 10);
   const { ms, name } = timeUnits.find((unit) => away >= unit.ms)!;
@@ -22,33 +22,33 @@ export function relative(at: number, now: number): string {
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** 2026-11-20 23:15:00.123, in the zone that is preferred. */
+/** Formats a time as 2026-11-20 23:15:00.123 in the preferred zone. */
 export function instant(at: number, { ms = true }: { ms?: boolean } = {}): string {
   const date = new Date(at);
-  if (Number.isNaN(date.getTime())) return 'no time';
+  if (Number.isNaN(date.getTime())) return 'invalid date';
   const utc = zone.value === 'utc';
   const shifted = utc ? date : new Date(at - date.getTimezoneOffset() * 60_000);
   const text = shifted.toISOString();
   return `${text.slice(0, 10)} ${text.slice(11, ms ? 23 : 19)}`;
 }
 
-/** The day of a time, with its year unless that is the current one: `11-20`, `2009-11-20`. */
+/** Formats a day, with its year unless that is the current one: `11-20`, `2009-11-20`. */
 export function day(at: number): string {
   const date = instant(at).slice(0, 10);
   return date.slice(0, 4) === instant(Date.now()).slice(0, 4) ? date.slice(5) : date;
 }
 
-/** A bound of a range; `…` where it is open. */
+/** Formats a bound of a range; `…` if it is open. */
 export const edge = (iso: string | undefined): string =>
   iso === undefined ? '…' : instant(Date.parse(iso), { ms: false });
 
-/** The bounds of a range, where it has any: ` between … and …`, ` since …`, ` before …`. */
+/** Formats the bounds of a range, if any: ` between … and …`, ` since …`, ` before …`. */
 export function within(from: string | undefined, to: string | undefined): string {
   if (from === undefined) return to === undefined ? '' : ` before ${edge(to)}`;
   return to === undefined ? ` since ${edge(from)}` : ` between ${edge(from)} and ${edge(to)}`;
 }
 
-/** An instant with the name of its zone: `… UTC`, `… UTC+02:00`. */
+/** Formats an instant with its zone: `… UTC`, `… UTC+02:00`. */
 export const exact = (at: number): string => `${instant(at)} ${zoneName(at)}`;
 
 export function zoneName(at: number): string {

@@ -9,7 +9,7 @@ interface Entry {
   readonly attributes: { readonly at: string };
 }
 
-/** What happened to something: when, and what; and how many are older than those that are shown. */
+/** A history: the time and description of each entry, and the number of older entries that are not shown. */
 export function Happenings<E extends Entry>({
   entries,
   total,
@@ -19,7 +19,7 @@ export function Happenings<E extends Entry>({
   entries: readonly E[];
   total: number;
   happened: (entry: E['attributes']) => ComponentChildren;
-  /** Shows the older ones as well, where that can be. */
+  /** Loads the older entries as well. */
   onAll?: (() => void) | undefined;
 }) {
   return (
@@ -36,11 +36,11 @@ export function Happenings<E extends Entry>({
       </ol>
       {total > entries.length &&
         (onAll === undefined ? (
-          <p class="quiet">{number(total - entries.length)} older changes are not shown.</p>
+          <p class="quiet">{number(total - entries.length)} older entries not shown.</p>
         ) : (
           <div>
             <Button kind="plain" onClick={onAll}>
-              All {number(total)}
+              Show all {number(total)}
             </Button>
           </div>
         ))}

@@ -3,7 +3,9 @@ import { copy } from './copy.ts';
 import { abbreviated } from './format.ts';
 import './hash.css';
 
-/** A hash, a key's fingerprint or a signature: its beginning and its end, all of it on hover; a press copies all. */
+/**
+ * A hash, key fingerprint or signature, abbreviated. Hovering shows the full value and clicking copies it.
+ */
 export function Hash({
   value,
   what,
@@ -11,7 +13,7 @@ export function Hash({
   whole = false,
 }: {
   value: Uint8Array | string;
-  /** What it is, for who hears it and for what is said when it is copied. */
+  /** Name of the value, for screen readers and the message after copying. */
   what: string;
   length?: number;
   whole?: boolean;

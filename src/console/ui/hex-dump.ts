@@ -1,4 +1,4 @@
-/** Sixteen bytes a line behind their offset. */
+/** Returns a hex dump: offset, 16 bytes and their ASCII characters per line. */
 export function hexDump(bytes: Uint8Array): string {
   const lines: string[] = [];
   for (let at = 0; at < bytes.length; at += 16) {

@@ -3,17 +3,19 @@ import { severities } from '../../contract/vocabulary.ts';
 import type { Series } from './chart.tsx';
 import { title } from './words.ts';
 
-/** What of a histogram is drawn: buckets of one width, without gaps. */
+/** The part of a histogram that is drawn: buckets of equal width, without gaps. */
 export type Bars = Pick<Histogram, 'buckets' | 'bucket_ms'>;
 
-/** Starts of the buckets in epoch seconds, and the end of the last, so that its bar has its room. */
+/**
+ * Returns the starts of the buckets in epoch seconds, and the end of the last one so that its bar has room.
+ */
 export function timesOf({ buckets, bucket_ms }: Bars): number[] {
   const starts = buckets.map(({ at }) => Date.parse(at) / 1000);
   const last = starts.at(-1);
   return last === undefined ? [] : [...starts, last + bucket_ms / 1000];
 }
 
-/** A bar a bucket, the gravest severity at the bottom. */
+/** Returns one bar per bucket, stacked by severity with the highest at the bottom. */
 export const severityBars = ({ buckets }: Pick<Bars, 'buckets'>): Series[] =>
   severities
     .filter((severity) => buckets.some(({ by_severity }) => by_severity[severity]))
@@ -23,30 +25,30 @@ export const severityBars = ({ buckets }: Pick<Bars, 'buckets'>): Series[] =>
       colour: `--${severity}`,
     }));
 
-/** One bar a bucket, whatever the severity. */
+/** Returns one bar per bucket for all severities together. */
 export const countBars = (name: string, colour: string, { buckets }: Pick<Bars, 'buckets'>): Series => ({
   title: name,
   values: [...buckets.map(({ count }) => count), null],
   colour,
 });
 
-/** What a chart draws of a histogram; all but the last of `times` have a bar. */
+/** Chart data of a histogram. All but the last of `times` have a bar. */
 export interface Drawn {
   readonly times: number[];
   readonly series: Series[];
 }
 
 /**
- * Bars by severity, and the period before as a line, bucket beside bucket.
+ * Returns bars by severity, and the previous period as a line, aligned by bucket.
  *
- * @param before - no line where its buckets are of another width: what stands side by side is as long
+ * @param before - omitted from the chart if its buckets have another width
  */
 export function barsOf(histogram: Bars, before?: Bars): Drawn {
   const times = timesOf(histogram);
   const series = severityBars(histogram);
   if (before?.bucket_ms === histogram.bucket_ms && before.buckets.some(({ count }) => count > 0))
     series.push({
-      title: 'Period before',
+      title: 'Previous period',
       values: times.map((_, index) => before.buckets[index]?.count ?? null),
       colour: '--previous',
       previous: true,
@@ -55,8 +57,8 @@ export function barsOf(histogram: Bars, before?: Bars): Drawn {
 }
 
 /**
- * A span that was dragged over bars, widened to whole ones: half-open, ISO 8601. Counted from where the buckets begin, as
- * those of weeks do not begin with epoch time.
+ * Extends a range dragged over bars to whole bars: half-open, ISO 8601. Counts from the first bucket, because
+ * weekly buckets are not aligned with epoch time.
  */
 export function zoomed(
   fromMs: number,

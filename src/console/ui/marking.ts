@@ -1,20 +1,20 @@
-/** Which rows are selected together: by their ids, in the order of the list that is shown. */
+/** Selection of several rows by id, in the order of the list. */
 export interface Marking {
   readonly ids: ReadonlySet<string>;
-  /** The one that was pressed last: where a range begins. */
+  /** The row clicked last, where a range selection begins. */
   readonly anchor: string | undefined;
 }
 
 export const noMarks: Marking = { ids: new Set(), anchor: undefined };
 
-/** Selects a row, or no longer. */
+/** Selects or deselects a row. */
 export function toggled({ ids }: Marking, id: string): Marking {
   const next = new Set(ids);
   if (!next.delete(id)) next.add(id);
   return { ids: next, anchor: id };
 }
 
-/** Selects all rows from the anchor to this one, either way round; without an anchor this one alone. */
+/** Selects all rows between the anchor and this one, in either direction; without an anchor this one only. */
 export function through(marking: Marking, id: string, order: readonly string[]): Marking {
   const [from, to] = [order.indexOf(marking.anchor ?? id), order.indexOf(id)];
   if (from < 0 || to < 0) return toggled(marking, id);
@@ -24,7 +24,10 @@ export function through(marking: Marking, id: string, order: readonly string[]):
 
 export const all = (order: readonly string[]): Marking => ({ ids: new Set(order), anchor: order.at(-1) });
 
-/** The next row after one, or the one before where it is the last; `isLeft` says which count. */
+/**
+ * Returns the next remaining row, or the previous one at the end of the list; `isLeft` says which rows
+ * remain.
+ */
 export function neighbour(
   id: string,
   order: readonly string[],

@@ -4,13 +4,13 @@ import './menu.css';
 
 export interface MenuItem {
   readonly title: string;
-  /** Goes somewhere … */
+  /** Target of a link … */
   readonly href?: string;
-  /** … or does something. */
+  /** … or an action. */
   readonly run?: () => void;
 }
 
-/** A button that opens a short list of things to do with what it shows. */
+/** A button that opens a menu. */
 export function Menu({
   children,
   items,
@@ -19,7 +19,7 @@ export function Menu({
 }: {
   children: ComponentChildren;
   items: () => readonly (MenuItem | 'line')[];
-  /** What the button is called, where its contents don't say. */
+  /** Accessible name of the button, if its contents are not enough. */
   label?: string;
   class?: string;
 }) {
@@ -67,7 +67,7 @@ function MenuList({
   useEffect(() => {
     const shown = list.current;
     if (shown === null || anchor === null) return;
-    // Above everything and beside its button, however the page is scrolled or clipped.
+    // A popover is not clipped by scrolling containers; place it beside its button.
     shown.showPopover();
     const { left, bottom, top } = anchor.getBoundingClientRect();
     const { width, height } = shown.getBoundingClientRect();
@@ -123,7 +123,7 @@ function MenuList({
             role="menuitem"
             tabIndex={-1}
             onClick={({ detail }) => {
-              // After a click of the mouse, Enter is for the page: only the keyboard returns to the button.
+              // Return the focus for keyboard users only: after a mouse click, Enter belongs to the page.
               onClose(detail === 0);
               item.run?.();
             }}

@@ -1,31 +1,31 @@
-/** Numbers, sizes and lengths of time as the console writes them; pure. */
+/** Formats of numbers, sizes and durations. */
 
 const grouped = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const fraction = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
-/** 1,234,567. */
+/** Formats a whole number: 1,234,567. */
 export const number = (value: number): string => grouped.format(value);
-/** 1.2M, for axes and where room is short. */
+/** Formats a number in little space, for example on axes: 1.2M. */
 export const compact = (value: number): string =>
   Math.abs(value) < 10_000 ? decimal(value) : short.format(value);
-/** Three significant digits below 1,000. */
+/** Formats with three significant digits below 1,000. */
 export const decimal = (value: number): string =>
   Math.abs(value) >= 1000 ? grouped.format(value) : fraction.format(value);
 
 const binary = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
-/** Bytes in binary units. */
+/** Formats bytes in binary units. */
 export function bytes(value: number): string {
   const power = value < 1024 ? 0 : Math.min(binary.length - 1, Math.floor(Math.log2(value) / 10));
   return `${power === 0 ? grouped.format(value) : decimal(value / 1024 ** power)} ${binary[power]}`;
 }
 
-/** A change in per cent, with its sign. */
+/** Formats a change in per cent with its sign. */
 export const percent = (value: number): string =>
   `${value > 0 ? '+' : ''}${Math.abs(value) < 10 ? fraction.format(value) : grouped.format(value)} %`;
 
-/** Of time, the longest first. */
+/** Units of time, longest first. */
 export const timeUnits = [
   { ms: 86_400_000, name: 'd' },
   { ms: 3_600_000, name: 'h' },
@@ -33,7 +33,7 @@ export const timeUnits = [
   { ms: 1000, name: 's' },
 ] as const;
 
-/** A length of time in two units at most: `2 d 4 h`, `3 min 20 s`, `250 ms`. */
+/** Formats a duration in at most two units: `2 d 4 h`, `3 min 20 s`, `250 ms`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${fraction.format(ms)} ms`;
   if (ms < 10_000) return `${fraction.format(ms / 1000)} s`;

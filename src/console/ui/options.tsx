@@ -5,11 +5,11 @@ interface OptionsProps extends Omit<JSX.FieldsetHTMLAttributes<HTMLFieldSetEleme
   readonly legend: ComponentChildren;
   readonly error?: string | undefined;
   readonly group?: Ref<HTMLFieldSetElement>;
-  /** Labels, each with its box to tick or its button to choose it by. */
+  /** Labels, each with its checkbox or radio button. */
   readonly children: ComponentChildren;
 }
 
-/** What is to be chosen from, an option a line. */
+/** A group of checkboxes or radio buttons, one per line. */
 export function Options({ legend, error, group, children, ...rest }: OptionsProps) {
   return (
     <fieldset {...rest} {...(group && { ref: group })} class="options">

@@ -3,7 +3,7 @@ import { RangePicker } from './range-picker.tsx';
 import { ZoneSwitch } from './zone-switch.tsx';
 import './page.css';
 
-/** A page: one bar that says where, what and when, and below it what the page shows. */
+/** Layout of a page: a bar with title, filters and time range, and the contents below. */
 export function Page({
   title,
   bar,
@@ -12,12 +12,12 @@ export function Page({
   scrolls = false,
 }: {
   title: string;
-  /** Filters and what else belongs into the bar. */
+  /** Filters and other controls for the bar. */
   bar?: ComponentChildren;
-  /** Whether the page is about a time: any, or one of the windows that figures are kept for. */
+  /** Time range control: any range, or only the windows of the statistics. */
   range?: 'none' | 'any' | 'windows';
   children: ComponentChildren;
-  /** The page scrolls as a whole; else its parts do. */
+  /** The page scrolls as a whole instead of its parts. */
   scrolls?: boolean;
 }) {
   return (

@@ -19,9 +19,12 @@ const titles = {
 type Named = keyof typeof titles;
 const named = Object.keys(titles) as Named[];
 
-/** Which time the page is about. `windows` leaves out what only lists can show: all time, and any other range. */
+/**
+ * Time range of the page. `windowsOnly` leaves out all time and custom ranges, for pages that show
+ * statistics.
+ */
 export function RangePicker({ windowsOnly = false }: { windowsOnly?: boolean }) {
-  const [asking, setAsking] = useState(false);
+  const [isCustomOpen, setCustomOpen] = useState(false);
   const { name, from, to } = shownRange();
   const text = windowsOnly
     ? titles[shownWindow()]
@@ -39,17 +42,19 @@ export function RangePicker({ windowsOnly = false }: { windowsOnly?: boolean }) 
           ...named
             .filter((one) => !windowsOnly || one !== 'all')
             .map((one) => ({ title: titles[one], run: () => choose(one) })),
-          ...(windowsOnly ? [] : ['line' as const, { title: 'From … to …', run: () => setAsking(true) }]),
+          ...(windowsOnly
+            ? []
+            : ['line' as const, { title: 'Custom range', run: () => setCustomOpen(true) }]),
         ]}
       >
         {text} ▾
       </Menu>
-      {asking && <OwnRange from={from} to={to} onClose={() => setAsking(false)} />}
+      {isCustomOpen && <CustomRange from={from} to={to} onClose={() => setCustomOpen(false)} />}
     </>
   );
 }
 
-function OwnRange({
+function CustomRange({
   from,
   to,
   onClose,
@@ -61,15 +66,15 @@ function OwnRange({
   const [start, setStart] = useState(from === undefined ? '' : edge(from));
   const [end, setEnd] = useState(to === undefined ? '' : edge(to));
   const bad = (text: string) =>
-    text !== '' && Number.isNaN(read(text)) ? 'Like 2026-11-20 23:15:00' : undefined;
-  const wrongOrder = read(start) >= read(end) ? 'It ends before it starts.' : undefined;
-  // The zone as it is at that time: it may be summer then.
+    text !== '' && Number.isNaN(read(text)) ? 'Enter a time like 2026-11-20 23:15:00' : undefined;
+  const wrongOrder = read(start) >= read(end) ? 'End must be after the start.' : undefined;
+  // The offset at the entered time, which may be in daylight saving time.
   const hint = (text: string) => {
     const at = read(text);
-    return `In ${zoneName(Number.isNaN(at) ? Date.now() : at)}; empty for an open end.`;
+    return `Time zone: ${zoneName(Number.isNaN(at) ? Date.now() : at)}. Leave empty for no limit.`;
   };
   return (
-    <Dialog title="From … to …" onClose={onClose}>
+    <Dialog title="Custom range" onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
@@ -89,20 +94,20 @@ function OwnRange({
             <input {...attributes} value={start} onInput={(event) => setStart(event.currentTarget.value)} />
           )}
         </Field>
-        <Field label="To, and no longer" hint={hint(end)} error={bad(end) ?? wrongOrder}>
+        <Field label="Until" hint={hint(end)} error={bad(end) ?? wrongOrder}>
           {(attributes) => (
             <input {...attributes} value={end} onInput={(event) => setEnd(event.currentTarget.value)} />
           )}
         </Field>
         <Button type="submit" kind="primary">
-          Show
+          Apply
         </Button>
       </form>
     </Dialog>
   );
 }
 
-/** Epoch milliseconds of a text in the zone that is preferred; NaN for what is none. */
+/** Parses a time in the preferred zone. Returns epoch milliseconds, NaN if invalid. */
 function read(text: string): number {
   const plain = text.trim().replace(' ', 'T');
   const hasZone = /(Z|[+-]\d\d:\d\d)$/i.test(plain);

@@ -3,11 +3,11 @@ import { copy } from './copy.ts';
 import { Section } from './split.tsx';
 import './raw.css';
 
-/** A resource as the service answers it: the last part of its detail. */
+/** The JSON of a resource, at the end of its detail. */
 export function Raw({ of }: { of: object }) {
   const text = JSON.stringify(of, null, 2);
   return (
-    <Section title="As the service has it">
+    <Section title="Raw">
       <details class="raw">
         <summary>JSON</summary>
         <Button onClick={() => copy(text, 'JSON')}>Copy</Button>

@@ -5,7 +5,7 @@ import { bytes, number } from './format.ts';
 import { Failure } from './states.tsx';
 import './save-progress.css';
 
-/** How far a file is, against what it will have where that is known, and a way to give it up. */
+/** Progress of a download, relative to the total if known, with a button to cancel. */
 export function SaveProgress({
   progress,
   total,
@@ -13,9 +13,9 @@ export function SaveProgress({
   onCancel,
 }: {
   progress: Written;
-  /** Lines that there will be. */
+  /** Expected number of lines. */
   total?: number | undefined;
-  /** Whether the file has lines, of which each is one of what is saved. */
+  /** Whether the file has one item per line. */
   lines?: boolean;
   onCancel: () => void;
 }) {
@@ -35,7 +35,7 @@ export function SaveProgress({
   );
 }
 
-/** Begins to save, and says what browsers that cannot write files do; then how far it is, or what failed. */
+/** Button to start a download, then its progress or error. */
 export function SaveAs({
   saving,
   onStart,
@@ -57,7 +57,7 @@ export function SaveAs({
           </Button>
           {!writesFiles() && (
             <span class="quiet">
-              This browser keeps it in memory until it is whole: up to {bytes(maxBlobBytes)}.
+              This browser holds the file in memory while downloading: up to {bytes(maxBlobBytes)}.
             </span>
           )}
         </div>

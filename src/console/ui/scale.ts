@@ -1,7 +1,7 @@
 const digits = [1, 2, 3, 4, 5, 6, 8, 10] as const;
 
 /**
- * The least round number that is not below a value: the top of a scale.
+ * Returns the smallest round number that is not below a value, for the top of a scale.
  *
  * @param base - 1000 for counts, 1024 for sizes in KiB, MiB and so on
  */
@@ -15,11 +15,11 @@ export function roundUp(value: number, base: 1000 | 1024 = 1000): number {
 }
 
 /**
- * The tops of stacked bars: each series stands on those after it, so the first one is drawn first and reaches highest. A
- * series of the period before stands alone.
+ * Returns the tops of stacked bars. Each series stands on those after it, so the first one is drawn first and
+ * reaches highest. A previous period is not stacked.
  *
- * @param least - what a value above zero is drawn as at least: the worth of a pixel, added to the bar so that none of its
- *   parts covers another
+ * @param least - smallest drawn height of a value above zero (the value of a pixel), so that no part of a bar
+ *   covers another
  */
 export function stacked(
   series: readonly { readonly values: readonly (number | null)[]; readonly previous?: boolean }[],

@@ -7,7 +7,7 @@ interface SelectProps<V extends string>
   readonly onChange: (value: V) => void;
 }
 
-/** One of a few values, in a list that opens; a `Field` gives it the attributes that tie it to its label. */
+/** A select box of a few values; takes the attributes of a `Field`. */
 export function Select<V extends string>({ options, value, onChange, ...attributes }: SelectProps<V>) {
   return (
     <select

@@ -1,7 +1,7 @@
 import type { Severity as SeverityName } from '../../contract/vocabulary.ts';
 import './severity.css';
 
-/** Never colour alone: each has its shape and its word. */
+/** Shapes, because colour alone is not accessible. */
 const shapes: Readonly<Record<SeverityName, string>> = {
   critical: '◆',
   high: '●',
@@ -30,7 +30,7 @@ const riskShapes: Readonly<Record<string, SeverityName>> = {
   critical: 'critical',
 };
 
-/** A level of risk (`low moderate high critical`) and its score, 0 to 100. */
+/** A risk level (`low moderate high critical`) and its score, 0 to 100. */
 export function Risk({ level, score }: { level: string; score?: number }) {
   const like = riskShapes[level] ?? 'informational';
   return (

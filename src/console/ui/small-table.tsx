@@ -2,15 +2,15 @@ import type { ComponentChildren } from 'preact';
 import './small-table.css';
 
 /**
- * A table within a detail, its rows as children. Cells stand in one line but for those of class `small-table-wide`;
- * those of `table-end` are numbers.
+ * A table within a detail, with its rows as children. Cells do not wrap except those of class
+ * `small-table-wide`; class `table-end` aligns numbers.
  */
 export function SmallTable({
   label,
   heads,
   children,
 }: {
-  /** Where it may be wider than its place: what it is called, for it scrolls sideways then. */
+  /** Makes the table scroll sideways where space is short, under this accessible name. */
   label?: string;
   heads: readonly { readonly title: string; readonly end?: boolean }[];
   children: ComponentChildren;

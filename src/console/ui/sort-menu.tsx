@@ -1,16 +1,16 @@
 import { setParams } from '../state/address.ts';
 import { Menu } from './menu.tsx';
 
-/** In which order a list is: for orders that no column heading offers, and where there is no room for headings. */
+/** Sort menu: for orders without a column heading, and for screens without room for headings. */
 export function SortMenu({
   sorts,
   sort,
   usual,
 }: {
   sorts: readonly { readonly by: string; readonly title: string }[];
-  /** The order that is shown. */
+  /** The current order. */
   sort: string;
-  /** The one that the address need not name. */
+  /** The default order, left out of the address. */
   usual: string;
 }) {
   return (

@@ -3,7 +3,7 @@ import { useKeys } from '../state/keys.ts';
 import { Button } from './button.tsx';
 import './split.css';
 
-/** A list at the left and the detail of one of its rows at the right; on a phone the detail covers the list. */
+/** A list with the detail of one row at its right; on phones the detail covers the list. */
 export function Split({ children, detail }: { children: ComponentChildren; detail?: ComponentChildren }) {
   return (
     <div class={detail ? 'split split-open' : 'split'}>
@@ -13,7 +13,7 @@ export function Split({ children, detail }: { children: ComponentChildren; detai
   );
 }
 
-/** The frame of a detail: its title, what can be done, and what there is to know. */
+/** Frame of a detail: title, actions and contents. */
 export function Detail({
   title,
   onClose,
@@ -25,17 +25,17 @@ export function Detail({
   actions?: ComponentChildren;
   children: ComponentChildren;
 }) {
-  useKeys('Detail', { escape: { title: 'Close the detail', run: onClose } });
+  useKeys('Detail', { escape: { title: 'Close details', run: onClose } });
   return (
     <section class="detail" aria-label="Detail">
       <header class="detail-head">
         <h2>{title}</h2>
-        <Button kind="plain" aria-label="Close the detail" onClick={onClose}>
+        <Button kind="plain" aria-label="Close details" onClick={onClose}>
           ✕
         </Button>
       </header>
       {actions !== undefined && <div class="detail-actions row">{actions}</div>}
-      {/* It scrolls, so it has to be reached by keys. */}
+      {/* Scrollable areas must be focusable for the keyboard. */}
       <div class="detail-body" tabIndex={0} role="group" aria-label="Contents">
         {children}
       </div>
@@ -43,7 +43,7 @@ export function Detail({
   );
 }
 
-/** Names and what they are: undefined ones are left out. */
+/** A list of names and values; undefined values are left out. */
 export function Facts({ facts }: { facts: readonly (readonly [string, ComponentChildren | undefined])[] }) {
   return (
     <dl class="facts">
@@ -59,7 +59,7 @@ export function Facts({ facts }: { facts: readonly (readonly [string, ComponentC
   );
 }
 
-/** A part of a detail, under its own heading. */
+/** A section of a detail with its heading. */
 export function Section({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <section class="section">

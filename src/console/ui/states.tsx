@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { Button } from './button.tsx';
 import './states.css';
 
-/** Nothing is there, and why. */
+/** Empty state: what is missing and why. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="state">
@@ -14,25 +14,25 @@ export function Empty({ title, children }: { title: string; children?: Component
 }
 
 const advice: Readonly<Record<string, string>> = {
-  UNAVAILABLE: 'The service could not be reached. What it stores is not touched by that.',
-  OVERLOADED: 'The service is full at the moment. What it stores is not touched by that.',
-  FORBIDDEN: 'Your role may not see this.',
-  NOT_FOUND: 'It is not, or no longer, there.',
+  UNAVAILABLE: 'Cannot reach the service. Stored data is not affected.',
+  OVERLOADED: 'The service is overloaded. Stored data is not affected.',
+  FORBIDDEN: 'Your role does not allow this.',
+  NOT_FOUND: 'Not found. It may have been deleted.',
 };
 
-/** What failed, whether anything is at risk, and once more. */
+/** Error state: what failed, whether stored data is at risk, and a button to retry. */
 export function Failure({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const code = error instanceof ServiceError ? error.code : undefined;
   return (
     <div class="state state-failure" role="alert">
-      <p class="state-title">{(code !== undefined && advice[code]) || 'This could not be shown.'}</p>
+      <p class="state-title">{(code !== undefined && advice[code]) || 'Could not load this.'}</p>
       <p class="quiet mono">{code === undefined ? error.message : `${code}: ${error.message}`}</p>
-      {onRetry !== undefined && code !== 'FORBIDDEN' && <Button onClick={onRetry}>Try again</Button>}
+      {onRetry !== undefined && code !== 'FORBIDDEN' && <Button onClick={onRetry}>Retry</Button>}
     </div>
   );
 }
 
-/** Keeps the place of what is on its way. */
+/** Placeholder while data is loading. */
 export function Loading({ rows = 6 }: { rows?: number }) {
   return (
     <div class="loading" role="status" aria-label="Loading">
@@ -43,14 +43,14 @@ export function Loading({ rows = 6 }: { rows?: number }) {
   );
 }
 
-/** What was asked for: what `useAnswer` gives. */
+/** Result of `useAnswer`. */
 export interface Asked<T> {
   readonly data: T | undefined;
   readonly error: Error | null;
   readonly refetch: () => unknown;
 }
 
-/** An answer that is there, on its way, or not to be had. */
+/** Shows a result, or its loading or error state. */
 export function Answered<T>({
   of: { data, error, refetch },
   rows,

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Column } from './columns.ts';
 
-/** The titles of the columns, which sort when they are pressed. */
+/** The column titles, which sort when clicked. */
 export function TableHead<Row>({
   columns,
   style,
@@ -11,11 +11,11 @@ export function TableHead<Row>({
   onMarkAll,
 }: {
   columns: readonly Column<Row>[];
-  /** The tracks of its grid. */
+  /** CSS grid tracks. */
   style: JSX.CSSProperties;
   sort: string | undefined;
   onSort: ((sort: string) => void) | undefined;
-  /** Undefined where rows can't be selected. */
+  /** Undefined if rows cannot be selected. */
   areAllMarked: boolean | undefined;
   onMarkAll: ((all: boolean) => void) | undefined;
 }) {

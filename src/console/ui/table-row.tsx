@@ -2,14 +2,14 @@ import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Column } from './columns.ts';
 
-/** What pressing a row does. */
+/** Actions of a row. */
 export interface RowActions<Row> {
   readonly open: ((row: Row, options: { replace: boolean }) => void) | undefined;
   readonly mark: ((row: Row, how: { through: boolean }) => void) | undefined;
   readonly isAnyOpen: boolean;
 }
 
-/** Reads a signal, and so is drawn again only when that or one of its properties changes. */
+/** One row. It reads the cursor signal, so it is drawn again only when that or a property changes. */
 export function TableRow<Row>({
   row,
   id,
@@ -58,7 +58,7 @@ export function TableRow<Row>({
           <input
             type="checkbox"
             tabIndex={-1}
-            aria-label="Select the row"
+            aria-label="Select row"
             checked={isMarked}
             onClick={(event) => actions.current.mark?.(row, { through: event.shiftKey })}
           />
@@ -73,6 +73,6 @@ export function TableRow<Row>({
   );
 }
 
-/** What is pressed inside of a row does its own thing. */
+/** Whether a click was on a link, button or input within the row, which handles it. */
 const isControl = (event: JSX.TargetedMouseEvent<HTMLElement>): boolean =>
   event.target instanceof Element && event.target.closest('a, button, input') !== null;

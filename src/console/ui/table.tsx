@@ -13,7 +13,7 @@ import './table.css';
 
 export type { Column } from './columns.ts';
 
-/** The rows there are, and how more are got: what `useList` answers, or rows that are all there. */
+/** Rows and the way to load more: a result of `useList`, or rows that are complete. */
 export interface Rows<Row> {
   readonly rows: readonly Row[];
   readonly total?: number | undefined;
@@ -29,38 +29,38 @@ interface TableProps<Row> {
   readonly list: Rows<Row>;
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
-  /** The row whose detail is shown. */
+  /** The row whose detail is open. */
   readonly open?: string | undefined;
   readonly onOpen?: (row: Row, options: { replace: boolean }) => void;
-  /** The row that keys act on; moved by j and k. */
+  /** The row that keys act on, moved by j and k. */
   readonly cursor?: Signal<string | undefined>;
-  /** Rows that are selected together, for what is done to many. */
+  /** Rows selected for bulk actions. */
   readonly marked?: ReadonlySet<string>;
-  /** `through`: with all between it and the one before (shift). */
+  /** `through`: selects all rows up to the one selected before (shift). */
   readonly onMark?: (row: Row, how: { through: boolean }) => void;
-  /** All rows that are there, or none of them any more. */
+  /** Selects or deselects all loaded rows. */
   readonly onMarkAll?: (all: boolean) => void;
   /** `name`, or `-name` for descending. */
   readonly sort?: string | undefined;
   readonly onSort?: (sort: string) => void;
-  /** What is said where there is nothing. */
+  /** Contents if there are no rows. */
   readonly empty: ComponentChildren;
-  /** What tells rows apart at a glance: a class of the row. */
+  /** CSS class of a row, for example to mark its state. */
   readonly rowClass?: (row: Row) => string;
-  /** The least width of a row, in pixels; where there is less room, the table scrolls sideways. */
+  /** Minimum width of a row in pixels; below it the table scrolls sideways. */
   readonly minWidth?: number;
   /**
-   * Rows stream through: what is drawn at a place is written anew, not moved and made again. For many rows a second whose
-   * cells keep no state.
+   * Reuses row elements by position instead of moving them, for lists that receive many rows per second and
+   * whose cells hold no state.
    */
   readonly streams?: boolean;
 }
 
 const rowHeight = 32;
-/** More rows are asked for when this many are left below. */
+/** More rows are loaded when fewer than this many are left below. */
 const ahead = 40;
 
-/** A list of rows, however many: only those that are seen are drawn. */
+/** A table that renders only its visible rows. */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, list, keyOf, open, onOpen, marked, onMark, onMarkAll, rowClass, minWidth, streams } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -72,7 +72,7 @@ export function Table<Row>(props: TableProps<Row>) {
     scroller,
     list.rows.length,
     rowHeight,
-    // Each of them is written anew with what comes.
+    // Reused rows are all redrawn, so keep the overscan small.
     streams ? 1 : undefined,
   );
   const tracks = [...(marked ? ['28px'] : []), ...columns.map(({ width }) => width)].join(' ');
@@ -93,11 +93,14 @@ export function Table<Row>(props: TableProps<Row>) {
     show(next);
     if (open !== undefined) onOpen?.(row, { replace: true });
   };
-  /** Where nothing has the focus, or something in the table: what scrolls elsewhere has arrows of its own. */
+  /**
+   * Whether nothing or something in the table has the focus: other scrollable areas use the arrows
+   * themselves.
+   */
   const isHere = (target: EventTarget | null) =>
     target === document.body || (target instanceof Node && scroller.current?.contains(target) === true);
   const current = () => list.rows.find((row) => keyOf(row) === (cursor.value ?? open));
-  // Rows are given the same functions each time, so that those that stay the same are not drawn again.
+  // Stable functions, so that unchanged rows are not drawn again.
   const actions: RowActions<Row> = { open: onOpen, mark: onMark, isAnyOpen: open !== undefined };
   const latest = useRef(actions);
   latest.current = actions;
@@ -105,19 +108,19 @@ export function Table<Row>(props: TableProps<Row>) {
     const row = current();
     if (row !== undefined) onMark?.(row, { through });
   };
-  // Who moves the cursor from outside wants its row to be seen.
+  // Scroll to the row when the cursor is moved from outside.
   useEffect(() => {
     const at = list.rows.findIndex((row) => keyOf(row) === cursor.value);
     if (at >= 0) show(at);
   }, [cursor.value]);
   useKeys(label, {
     j: { title: 'Next row', run: () => move(1), repeats: true },
-    k: { title: 'Row before', run: () => move(-1), repeats: true },
+    k: { title: 'Previous row', run: () => move(-1), repeats: true },
     down: { title: 'Next row', run: () => move(1), repeats: true, within: isHere },
-    up: { title: 'Row before', run: () => move(-1), repeats: true, within: isHere },
+    up: { title: 'Previous row', run: () => move(-1), repeats: true, within: isHere },
     ...(onOpen && {
       enter: {
-        title: 'Open the row',
+        title: 'Open row',
         run: () => {
           const row = current();
           if (row !== undefined) onOpen(row, { replace: false });
@@ -125,8 +128,8 @@ export function Table<Row>(props: TableProps<Row>) {
       },
     }),
     ...(onMark && {
-      x: { title: 'Select the row', run: () => mark(false) },
-      X: { title: 'Select the rows up to this', run: () => mark(true) },
+      x: { title: 'Select row', run: () => mark(false) },
+      X: { title: 'Select range up to row', run: () => mark(true) },
     }),
     ...(onMarkAll && {
       'ctrl a': { title: 'Select all rows', run: () => onMarkAll(true) },
@@ -200,7 +203,7 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-/** How many there are, and of how many. */
+/** Number of rows with their name. */
 export function Counted({ list, of }: { list: Rows<unknown>; of: string }) {
   if (list.total === undefined) return <p class="counted quiet">…</p>;
   return (

@@ -1,7 +1,7 @@
 import { type Params, place, setParams } from '../state/address.ts';
 import './tabs.css';
 
-/** Views of one page; which one is shown stands in the address under `name`, except for the usual one. */
+/** Tabs of a page; the selected one is stored in the address under `name`, except for the default one. */
 export function Tabs<V extends string>({
   label,
   name = 'view',
@@ -13,7 +13,7 @@ export function Tabs<V extends string>({
   name?: string;
   tabs: readonly { value: V; title: string }[];
   usual?: V | undefined;
-  /** Changes to the rest of the address when another view is chosen. */
+  /** Other parameters to change when another tab is selected. */
   others?: Params;
 }) {
   const shown = shownTab(name, tabs, usual);

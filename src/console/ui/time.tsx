@@ -1,7 +1,7 @@
 import { now } from '../state/clock.ts';
 import { duration, exact, instant, relative } from './format.ts';
 
-/** A moment: how long ago, and exactly when on hover; or exactly, and how long ago on hover. */
+/** A time as an age with the exact time on hover, or the reverse. */
 export function Time({ at, as = 'relative' }: { at: string | number; as?: 'relative' | 'exact' }) {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   const iso = Number.isNaN(ms) ? undefined : new Date(ms).toISOString();

@@ -23,10 +23,10 @@ function dismiss(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
-/** Says that something was done. */
+/** Reports success in a toast. */
 export const say = (text: string): void => show(text, 'done');
 
-/** Says what failed; `what` is what was to be done. */
+/** Reports a failure in a toast; `what` is the action. */
 export const sayFailure = (what: string, error: unknown): void =>
   show(`${what}: ${error instanceof ServiceError ? error.message : String(error)}`, 'failed');
 

@@ -8,64 +8,64 @@ import { copy } from './copy.ts';
 import { Menu, type MenuItem } from './menu.tsx';
 import './value.css';
 
-/** The time that is looked at goes along to where one goes from here. */
+/** Returns the parameters of the current time range, to keep it when following a link. */
 export function shownTime(): Params {
   const { name, from, to } = shownRange();
   return name === 'custom' ? { from, to } : { range: name === '24h' ? undefined : name };
 }
 
-/** Where a value leads: every page that can be asked about it. */
+/** Returns links from a value to the pages about it. */
 function pivots(kind: PivotKind, value: string): MenuItem[] {
   const time = shownTime();
   switch (kind) {
     case 'address':
       return [
-        { title: 'Network events of it', href: href('events', { ...time, ip: value }) },
-        { title: 'DNS events of it', href: href('events', { ...time, table: 'dns', ip: value }) },
-        { title: 'Alerts about it', href: href('alerts', { ...time, ip: value }) },
-        { title: 'Its asset', href: href('assets', { ip: value }) },
+        { title: 'Network events', href: href('events', { ...time, ip: value }) },
+        { title: 'DNS events', href: href('events', { ...time, table: 'dns', ip: value }) },
+        { title: 'Alerts', href: href('alerts', { ...time, ip: value }) },
+        { title: 'Asset', href: href('assets', { ip: value }) },
       ];
     case 'domain':
       return [
         {
-          title: 'DNS events that ask for it',
+          title: 'DNS queries',
           href: href('events', { ...time, table: 'dns', q: asSearchText(value) }),
         },
-        { title: 'Alerts about it', href: href('alerts', { ...time, q: asSearchText(value) }) },
+        { title: 'Alerts', href: href('alerts', { ...time, q: asSearchText(value) }) },
       ];
     case 'connection':
       return [
-        { title: 'Network events of it', href: href('events', { range: 'all', connection_id: value }) },
+        { title: 'Network events', href: href('events', { range: 'all', connection_id: value }) },
         {
-          title: 'DNS events of it',
+          title: 'DNS events',
           href: href('events', { range: 'all', table: 'dns', connection_id: value }),
         },
       ];
     case 'flow':
       return [
-        { title: 'Network events of it', href: href('events', { range: 'all', community_id: value }) },
+        { title: 'Network events', href: href('events', { range: 'all', community_id: value }) },
         {
-          title: 'DNS events of it',
+          title: 'DNS events',
           href: href('events', { range: 'all', table: 'dns', community_id: value }),
         },
       ];
     case 'port':
       return [
-        { title: 'Network events to it', href: href('events', { ...time, dst_port: value }) },
-        { title: 'Services on it', href: href('assets', { view: 'services', port: value }) },
+        { title: 'Network events to this port', href: href('events', { ...time, dst_port: value }) },
+        { title: 'Services on this port', href: href('assets', { view: 'services', port: value }) },
       ];
     case 'rule':
       return [
-        { title: 'Alerts of it', href: href('alerts', { ...time, rule_id: value }) },
-        { title: 'The rule', href: href('administration', { view: 'rules', id: value }) },
+        { title: 'Alerts', href: href('alerts', { ...time, rule_id: value }) },
+        { title: 'Rule', href: href('administration', { view: 'rules', id: value }) },
       ];
   }
 }
 export type PivotKind = 'address' | 'domain' | 'connection' | 'flow' | 'port' | 'rule';
 
 /**
- * A value out of the data: hostile text, shown as text, which offers what can be done with it. `field` is the filter of
- * `list` (the one on the page) that it would be a value of.
+ * A value from the data, which may be hostile and is rendered as text, with a menu of actions. `field` is the
+ * filter of `list` (the list on the page) that takes the value.
  */
 export function Value({
   value,
@@ -80,7 +80,7 @@ export function Value({
   field?: string;
   pivot?: PivotKind;
   mono?: boolean;
-  /** How it is written, where that is not as it is: `1.2 KiB` of 1229. */
+  /** The formatted value, if it differs from the raw one: `1.2 KiB` for 1229. */
   children?: ComponentChildren;
 }) {
   const text = String(value);
@@ -88,10 +88,10 @@ export function Value({
     const filters: MenuItem[] = [];
     const known = list && filterFields(list).find(({ name }) => name === field);
     if (list !== undefined && field !== undefined && known !== undefined) {
-      filters.push({ title: 'Only this', run: () => setFilter(field, text) });
-      if (known.takesMany) filters.push({ title: 'This too', run: () => addFilter(field, text) });
+      filters.push({ title: 'Filter for value', run: () => setFilter(field, text) });
+      if (known.takesMany) filters.push({ title: 'Add to filter', run: () => addFilter(field, text) });
       if (canNegate(list, field))
-        filters.push({ title: 'Not this', run: () => addFilter(field, text, { not: true }) });
+        filters.push({ title: 'Exclude value', run: () => addFilter(field, text, { not: true }) });
     }
     const ways = pivot === undefined ? [] : pivots(pivot, text);
     return [
@@ -109,7 +109,7 @@ export function Value({
   );
 }
 
-/** An address, with its port where there is one. */
+/** An address, with its port if given. */
 export function Address({
   ip,
   port,

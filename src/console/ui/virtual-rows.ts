@@ -8,12 +8,12 @@ import {
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useReducer, useState } from 'preact/hooks';
 
-/** Which rows of a long list are seen: only these are made. All rows are `rowHeight` pixels high. */
+/** Renders only the visible rows of a long list. All rows are `rowHeight` pixels high. */
 export function useVirtualRows(
   scroller: RefObject<HTMLElement>,
   count: number,
   rowHeight: number,
-  /** Rows beyond those that are seen, at either end: what is scrolled to is there at once. */
+  /** Rows rendered beyond the visible ones at either end, so that scrolling shows them at once. */
   overscan = 12,
 ): { rows: VirtualItem[]; height: number; show: (index: number) => void } {
   const [, redraw] = useReducer((times: number) => times + 1, 0);

@@ -3,13 +3,13 @@ import { type Params, setParams } from '../state/address.ts';
 import { removeFilter, shownChips } from '../state/filters.ts';
 import { Button } from './button.tsx';
 
-/** For where nothing matches: takes away what the list is filtered and searched by. */
+/** Button for empty results: removes the filters and the search text of the list. */
 export function WithoutFilters({
   list,
   also = {},
 }: {
   list: ListId;
-  /** What else of the address filters it, and goes too. */
+  /** Other parameters that filter the list and are removed too. */
   also?: Params;
 }) {
   return (
@@ -19,7 +19,7 @@ export function WithoutFilters({
         setParams({ q: undefined, ...also });
       }}
     >
-      Take the filters away
+      Clear filters
     </Button>
   );
 }

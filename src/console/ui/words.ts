@@ -1,25 +1,26 @@
-/** Names as the console writes them; pure. */
+/** Formats of names and of texts from the data. */
 
-/** `snake_case` as words. */
+/** Formats `snake_case` as words. */
 export const words = (name: string): string => name.replaceAll('_', ' ');
-/** The same, beginning with a capital letter. */
+/** Formats `snake_case` as words with a capital first letter. */
 export const title = (name: string): string => name.charAt(0).toUpperCase() + words(name.slice(1));
 
-/** The beginning and the end of a hash or an identifier. */
+/** Returns the beginning and the end of a hash or identifier. */
 export const abbreviated = (text: string, length = 8): string =>
   text.length <= 2 * length + 1 ? text : `${text.slice(0, length)}…${text.slice(-4)}`;
 
-/** Embeddings, overrides and isolates, with what ends them: they reorder what is shown (UAX #9). */
+/** Embeddings, overrides, isolates and their terminators, which reorder text (UAX #9). */
 const reordering = /[\u202a-\u202e\u2066-\u2069]/g;
-/** Of controls and separators, those that end a paragraph end every isolate; none is to be seen. */
+/** Controls and separators. They are invisible, and paragraph separators would end the isolate. */
 const separating = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 const isolate = '\u2068';
 const isolateEnd = '\u2069';
 
 /**
- * A text of others for a sentence of ours: it stands in an isolate of its own, so that its direction changes nothing
- * around it. What it has to reorder itself is shown as `\u{202e}` instead, so that nobody is deceived. `most`: more
- * characters than these are cut off, so that our words after it stay in sight.
+ * Prepares text from the data for a sentence of the console. The text is put into a bidi isolate, so that its
+ * direction does not affect the text around it; its own reordering characters are shown escaped as
+ * `\u{202e}`, so that it cannot deceive. Text beyond `most` characters is cut off, so that the words after it
+ * stay visible.
  */
 export function foreign(text: string, most = 160): string {
   const characters = [...text.slice(0, 2 * most + 2)];
@@ -30,8 +31,8 @@ export function foreign(text: string, most = 160): string {
   return `${isolate}${shown}${isolateEnd}`;
 }
 
-/** The same, in quotation marks. */
+/** Returns the same in quotation marks. */
 export const quoted = (text: string, most?: number): string => `“${foreign(text, most)}”`;
 
-/** The `most` with which any domain name is told whole. */
+/** A `most` that shows any domain name in full. */
 export const wholeName = 300;

@@ -1,4 +1,4 @@
-/** Names of zones of time; pure. */
+/** Formats of time zone names. */
 
-/** `UTC−05:00` as it is said: `UTC−5`; `UTC+05:30` as `UTC+5:30`. */
+/** Shortens `UTC−05:00` to `UTC−5` and `UTC+05:30` to `UTC+5:30`. */
 export const shortZone = (name: string): string => name.replace(/([+−])0(\d)/, '$1$2').replace(/:00$/, '');

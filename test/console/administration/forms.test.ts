@@ -25,7 +25,7 @@ import { invalidField, ServiceError } from '../../../src/errors.ts';
 describe('faults', () => {
   const error = invalidField('matcher.src_ip.2', 'must be an address');
 
-  test('stand at the field that they name, or at the one that it lies in', () => {
+  test('are shown at their field or the one that contains it', () => {
     expect(faultAt(error, 'matcher.src_ip.2')).toBe('Must be an address');
     expect(faultAt(error, 'matcher.src_ip')).toBe('Value 3: must be an address');
     expect(faultAt(error, 'matcher')).toBe('Src_ip.2: must be an address');
@@ -33,19 +33,19 @@ describe('faults', () => {
     expect(faultAt(undefined, 'matcher')).toBeUndefined();
   });
 
-  test('stand nowhere twice, and none is lost', () => {
+  test('are shown exactly once', () => {
     expect(faultElsewhere(error, ['reason', 'matcher.src_ip'])).toBeUndefined();
     expect(faultElsewhere(error, ['reason'])).toContain('must be an address');
     expect(faultElsewhere(undefined, [])).toBeUndefined();
     expect(faultElsewhere(new TypeError('it broke'), [])).toBe('It broke');
     expect(faultElsewhere(new ServiceError('VERSION_MISMATCH', 'has version 3'), [])).toContain(
-      'Somebody changed it',
+      'Someone else changed this',
     );
   });
 });
 
 describe('rules', () => {
-  test('a copy has an id of its own and says that it is one', () => {
+  test('a copy gets a new id and "(copy)" in its title', () => {
     const copy = copyOf(firstRule('11111111-1111-4111-8111-111111111111'), 'another');
     expect(copy).toMatch(/^id: another$/m);
     expect(copy).not.toContain('11111111');
@@ -64,7 +64,7 @@ describe('rules', () => {
     ]);
   });
 
-  test('one that cannot be applied is neither on nor off', () => {
+  test('a rule with errors is broken', () => {
     expect(stateOf({ enabled: true, errors: ['line 3: no'] })).toBe('broken');
     expect(stateOf({ enabled: true, errors: [] })).toBe('on');
     expect(stateOf({ enabled: false, errors: [] })).toBe('off');
@@ -80,34 +80,34 @@ describe('silences', () => {
     max_severity: 'medium',
   };
 
-  test('what is edited comes back as it was', () => {
+  test('a matcher survives the round trip through the form', () => {
     expect(matcherOf(draftOf(matcher))).toEqual(matcher);
     expect(matcherOf(draftOf())).toEqual({});
   });
 
-  test('blank lines and repetitions are nothing; severity alone is not enough', () => {
+  test('blank lines and duplicates are ignored; severity alone is not enough', () => {
     const draft = draftOf({ max_severity: 'low' });
     expect(isAboutSomething(matcherOf(draft))).toBe(false);
     const lists = { ...draft.lists, domain: ' evil.example \n\nevil.example\n' };
     expect(matcherOf({ ...draft, lists })).toEqual({ domain: ['evil.example'], max_severity: 'low' });
   });
 
-  test('in a line', () => {
+  test('are described in one line', () => {
     expect(matcherText(matcher)).toBe(
-      `of rule ${foreign('behaviour.port-scan')}, from or to ${foreign('10.0.0.0/8')} or ${foreign('::1')} or 2 more, of rules of zeek, up to medium`,
+      `rule ${foreign('behaviour.port-scan')}, from or to ${foreign('10.0.0.0/8')} or ${foreign('::1')} or 2 more, rules from zeek, up to medium`,
     );
   });
 });
 
-test('lists: STIX is told from lines, comments are not counted, and what is too long is said before', () => {
+test('lists: detects STIX, ignores comments, and rejects content that is too large', () => {
   expect(formatOf(' {"type":"bundle"}')).toBe('stix');
   expect(formatOf('203.0.113.7')).toBe('lines');
   expect(lookedAt('# a list\n203.0.113.7\n\n; more\nevil.example # bad\n').says).toBe('2 lines, 48 B.');
-  expect(lookedAt(' ').says).toBe('Nothing yet.');
-  expect(lookedAt('x'.repeat(2 ** 25 + 1)).fault).toContain('at most 32 MiB');
+  expect(lookedAt(' ').says).toBe('No content yet.');
+  expect(lookedAt('x'.repeat(2 ** 25 + 1)).fault).toContain('maximum is 32 MiB');
 });
 
-test('tokens: until when, and what of them is good', () => {
+test('tokens: expiry and state', () => {
   const now = Date.parse('2026-11-22T08:00:00.000Z');
   expect(expiryOf('30', now)).toBe('2026-12-22T08:00:00.000Z');
   expect(expiryOf('never', now)).toBeUndefined();
@@ -118,7 +118,7 @@ test('tokens: until when, and what of them is good', () => {
   expect(stateOfToken({ expires_at, revoked_at: expires_at }, now)).toBe('revoked');
 });
 
-test('keys: which sizes they sign; entries end before, heads with the size', () => {
+test('keys: entry ranges exclude their end, size ranges include it', () => {
   const key = {
     kid: 'k',
     state: 'retired',
@@ -128,22 +128,22 @@ test('keys: which sizes they sign; entries end before, heads with the size', () 
     from_size: 0,
     to_size: 1200,
   } as const;
-  expect(rangeOf({ ...key, purpose: 'event-signing' })).toBe('entries 0 to below 1,200');
+  expect(rangeOf({ ...key, purpose: 'event-signing' })).toBe('entries 0 up to, excluding, 1,200');
   expect(rangeOf({ ...key, purpose: 'transparency-sth' })).toBe('sizes 0 to 1,200');
   const { from_size: _, to_size: __, ...without } = key;
   expect(rangeOf({ ...without, purpose: 'access-token' })).toBeUndefined();
   expect(revocationOf({ ...key, purpose: 'checkpoint', state: 'active' })).toMatch(
-    /told the new one.*takes its place/,
+    /give each of them the new key.*replaces it immediately/,
   );
-  expect(revocationOf({ ...key, purpose: 'transparency-sth' })).not.toContain('takes its place');
+  expect(revocationOf({ ...key, purpose: 'transparency-sth' })).not.toContain('replaces it');
 });
 
-test('commands quote what a shell would read', () => {
+test('quotes shell characters in commands', () => {
   expect(restoreCommand('/data/backups/2026-11-22')).toBe('npx candor restore /data/backups/2026-11-22');
   expect(restoreCommand("/my data/$(x)'s")).toBe(`npx candor restore '/my data/$(x)'\\''s'`);
 });
 
-test('the session is read from the token; what is no token has none', () => {
+test('reads the session id from a token, nothing from other text', () => {
   const claims = btoa(JSON.stringify({ jti: 'of-this-session' })).replaceAll('=', '');
   expect(sessionOf(`e30.${claims}.x`)).toEqual({ jti: 'of-this-session' });
   expect(sessionOf('no token')).toEqual({});

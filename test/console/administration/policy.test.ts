@@ -19,14 +19,14 @@ const usual: Rules = operationIds.map((operation) => {
     : { operation, access: 'roles' as const, roles: [...access] };
 });
 
-test('a policy that is written and read again is the same, and the service takes it', () => {
+test('a policy survives the round trip through the editor, and the service accepts it', () => {
   const read = readRules(textOf(usual));
   expect(read).toEqual({ rules: usual });
   expect(differences(usual, 'rules' in read ? read.rules : [])).toEqual([]);
   expect(checkRules(usual)).toHaveLength(operationIds.length);
 });
 
-test('every change that the table offers makes a policy that the service takes', () => {
+test('every change offered by the table makes a policy that the service accepts', () => {
   for (const { operation, isFixed, isPublic, mayBePublic } of rowsOf(usual)) {
     if (isFixed) continue;
     if (mayBePublic) expect(() => checkRules(withPublic(usual, operation, !isPublic))).not.toThrow();
@@ -34,11 +34,11 @@ test('every change that the table offers makes a policy that the service takes',
   }
 });
 
-test('what differs is told by operation, in words, whatever the order of roles', () => {
+test('lists changes by operation, whatever the order of roles', () => {
   const after = withPublic(withRole(usual, 'updateAlert', 'viewer'), 'getOpenApi', false);
   expect(differences(usual, after)).toEqual([
     { operation: 'updateAlert', before: 'admin, analyst', after: 'admin, analyst, viewer' },
-    { operation: 'getOpenApi', before: 'everybody', after: 'nobody' },
+    { operation: 'getOpenApi', before: 'public', after: 'no roles' },
   ]);
   expect(differences(after, withRole(after, 'updateAlert', 'viewer'))).toHaveLength(1);
   const less = usual.filter(({ operation }) => operation !== 'updateAlert');
@@ -52,8 +52,8 @@ test('what differs is told by operation, in words, whatever the order of roles',
   });
 });
 
-test('what is no policy says why, and which rule', () => {
-  expect(readRules('{')).toEqual({ fault: expect.stringContaining('no JSON') });
+test('reports why a text is not a policy, with the rule', () => {
+  expect(readRules('{')).toEqual({ fault: expect.stringContaining('Invalid JSON') });
   expect(readRules('null')).toHaveProperty('fault');
   expect(readRules('[]')).toHaveProperty('fault');
   expect(readRules('{"rules":[{"operation":"login","access":"public","roles":[]},{"operation":1}]}')).toEqual(
@@ -63,18 +63,18 @@ test('what is no policy says why, and which rule', () => {
   );
 });
 
-test('own changes are put upon what somebody else changed meanwhile, and theirs stay', () => {
+test('reapplies own changes to a newer version, and keeps the other changes', () => {
   const mine = withPublic(withRole(usual, 'updateAlert', 'viewer'), 'getOpenApi', false);
   const theirs = withRole(withRole(usual, 'updateAlert', 'auditor'), 'deleteAsset', 'analyst');
   const both = rebased(usual, mine, theirs);
   expect(differences(theirs, both)).toEqual([
     { operation: 'updateAlert', before: 'admin, analyst, auditor', after: 'admin, analyst, viewer' },
-    { operation: 'getOpenApi', before: 'everybody', after: 'nobody' },
+    { operation: 'getOpenApi', before: 'public', after: 'no roles' },
   ]);
   expect(rebased(usual, usual, theirs)).toEqual(theirs);
 });
 
-test('a rule that one took away or gave stays so upon a policy of somebody else', () => {
+test('keeps added and removed rules when reapplying changes', () => {
   const without = usual.filter(({ operation }) => operation !== 'updateAlert');
   const theirs = withRole(usual, 'updateAlert', 'auditor');
   expect(differences(theirs, rebased(usual, without, theirs))).toEqual([

@@ -18,36 +18,39 @@ const withDefaults = settingNames.flatMap((name) => {
   return value === undefined ? [] : [[name, schema as SettingSchema, value] as const];
 });
 
-test.each(withDefaults)('the default of %s comes back from its field as it was', (name, schema, value) => {
-  const input = inputOf(schema);
-  const read = readDraft(input, draftOf(input, value));
-  expect(read).toEqual({ value });
-  expect(() => settingOf(name).read('value' in read ? read.value : undefined)).not.toThrow();
-  expect(rangeOf(name, schema)).not.toBe('');
-});
+test.each(withDefaults)(
+  'the default of %s survives the round trip through its input',
+  (name, schema, value) => {
+    const input = inputOf(schema);
+    const read = readDraft(input, draftOf(input, value));
+    expect(read).toEqual({ value });
+    expect(() => settingOf(name).read('value' in read ? read.value : undefined)).not.toThrow();
+    expect(rangeOf(name, schema)).not.toBe('');
+  },
+);
 
-describe('what is typed', () => {
-  test('numbers may be grouped; what is none is said at once', () => {
+describe('typed values', () => {
+  test('accept grouped digits, and reject other text', () => {
     expect(readDraft('integer', ' 7,776,000_000 ')).toEqual({ value: 7_776_000_000 });
     expect(readDraft('integer', '-1')).toEqual({ value: -1 });
     expect(readDraft('integer', '1.5')).toHaveProperty('fault');
     expect(readDraft('integer', '')).toHaveProperty('fault');
   });
 
-  test('a list is a value a line, without blanks', () => {
+  test('lists have one value per line; blank lines are ignored', () => {
     expect(readDraft('list', ' 10.0.0.0/8\n\nfc00::/7 \n')).toEqual({ value: ['10.0.0.0/8', 'fc00::/7'] });
     expect(readDraft('list', '')).toEqual({ value: [] });
   });
 
-  test('an object is JSON, and what is none says why', () => {
+  test('objects are JSON; errors are reported', () => {
     expect(readDraft('json', '{"admin_hosts":["10.0.0.1"]}')).toEqual({
       value: { admin_hosts: ['10.0.0.1'] },
     });
-    expect(readDraft('json', '{')).toEqual({ fault: expect.stringContaining('no JSON') });
+    expect(readDraft('json', '{')).toEqual({ fault: expect.stringContaining('Invalid JSON') });
   });
 });
 
-test('values are shown with what they mean', () => {
+test('formats values in readable units', () => {
   expect(inWords('retention.max_age_ms', 7_776_000_000)).toBe('90 d');
   expect(inWords('limits.max_body_bytes', 2 ** 24)).toBe('16 MiB');
   expect(inWords('retention.max_bytes', 0)).toBeUndefined();
@@ -62,7 +65,7 @@ test('values are shown with what they mean', () => {
   ]);
 });
 
-test('settings know what is pending: a value, absence, or nothing', () => {
+test('a pending change is a value, null for absent, or nothing', () => {
   const described = (name: string) => ({
     name,
     variable: `CANDOR_${name.toUpperCase()}`,

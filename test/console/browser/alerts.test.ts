@@ -197,9 +197,9 @@ test('an alert that somebody else decides on changes in its place', async () => 
 
 test('rows are selected by key and with shift, and changed together', async () => {
   const page = await queue('/alerts?q=Test+rule+1');
-  await page.getByRole('checkbox', { name: 'Select the row' }).nth(0).click();
+  await page.getByRole('checkbox', { name: 'Select row' }).nth(0).click();
   await page
-    .getByRole('checkbox', { name: 'Select the row' })
+    .getByRole('checkbox', { name: 'Select row' })
     .nth(3)
     .click({ modifiers: ['Shift'] });
   const bar = page.getByRole('toolbar');
@@ -357,7 +357,7 @@ describe('the proof of a logged alert', () => {
     await page.waitForURL(/\/transparency\?view=proof&index=\d+/);
     const index = new URL(page.url()).searchParams.get('index');
     await page.getByRole('heading', { name: `Entry ${index}`, exact: true }).waitFor();
-    await page.getByText('Verified in your browser, not by our server').waitFor();
+    await page.getByText('Verified in your browser, not by the server').waitFor();
     await page.getByRole('main').getByText('Grave one').first().waitFor();
   });
 

@@ -1,4 +1,4 @@
-/** The frame around the pages: signing in and out, the keys, the palette, what is live, and what a browser keeps. */
+/** The app frame: signing in and out, keys, search palette, live status, and stored preferences. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminPassword, login, tokenFor } from '../../../scripts/service.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 async function signIn(page: Page, password = adminPassword): Promise<void> {
-  await page.getByLabel('Name').fill('admin');
+  await page.getByLabel('Username').fill('admin');
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
@@ -27,10 +27,10 @@ const account = (page: Page) => page.getByRole('button', { name: /account and ap
 const status = (page: Page) => page.getByRole('contentinfo', { name: 'Status' });
 
 describe.each([1280, phone])('%i pixels wide', (width) => {
-  test('who signs in is where the link led; who signs out is out in every tab', async () => {
+  test('opens the linked page after sign-in, and signs out in every tab', async () => {
     const page = await open.page({ signedOut: true, width, path: '/alerts?severity=medium' });
     await signIn(page, 'not it');
-    await page.getByText('Name or password is wrong.').waitFor();
+    await page.getByText('Wrong username or password.').waitFor();
     await signIn(page);
     await page.getByRole('heading', { name: 'Alerts', level: 1 }).waitFor();
     await staysAt(page, '/alerts?severity=medium');
@@ -46,20 +46,20 @@ describe.each([1280, phone])('%i pixels wide', (width) => {
   });
 });
 
-test('a session that was ended elsewhere says so, and goes on where it was', async () => {
+test('reports a session that was ended elsewhere, and returns to the page after sign-in', async () => {
   const page = await open.page({ path: '/assets' });
   await settled(page);
   const token = await page.evaluate(
     () => (JSON.parse(localStorage.getItem('candor.session') ?? '{}') as { access: string }).access,
   );
   expect((await call(open.service, 'logout', { token })).status).toBe(204);
-  await page.getByText('The session is over.').waitFor({ timeout: 30_000 });
+  await page.getByText('Your session has expired.').waitFor({ timeout: 30_000 });
   await signIn(page);
   await page.getByRole('heading', { name: 'Assets', level: 1 }).waitFor();
   await staysAt(page, '/assets');
 });
 
-test('a token that is about to end is renewed, once for all tabs', async () => {
+test('renews an expiring token once for all tabs', async () => {
   const page = await open.page({ path: '/status' });
   await settled(page);
   const renewals: string[] = [];
@@ -80,7 +80,7 @@ test('a token that is about to end is renewed, once for all tabs', async () => {
   expect(renewals).toHaveLength(1);
 });
 
-test('keys lead to every page, and say what they do', async () => {
+test('navigates to every page by keys, and lists them', async () => {
   const page = await open.page();
   await settled(page);
   for (const [keys, title] of [
@@ -99,14 +99,14 @@ test('keys lead to every page, and say what they do', async () => {
     await page.getByRole('heading', { name: title, level: 1, exact: true }).waitFor();
   }
   await page.keyboard.press('?');
-  const help = page.getByRole('dialog', { name: 'What keys do' });
+  const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   await help.getByText('Go to Alerts').waitFor();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await help.waitFor({ state: 'detached' });
 });
 
-test('the palette finds a page, an address and an alert', async () => {
+test('finds a page, an address and an alert in the search palette', async () => {
   const page = await open.page();
   await settled(page);
   const find = page.getByRole('combobox', { name: /Address, name, rule or page/ });
@@ -125,7 +125,7 @@ test('the palette finds a page, an address and an alert', async () => {
   await detail.getByRole('heading', { name: 'A thing to be found' }).waitFor();
 });
 
-test('the status line tells what is live and what this browser verified, and when it no longer is', async () => {
+test('shows in the status line whether data is live and the log verified', async () => {
   const page = await open.page();
   await status(page).getByText(/live$/).waitFor();
   await status(page).getByText('✓').waitFor();
@@ -139,11 +139,11 @@ test('the status line tells what is live and what this browser verified, and whe
     .waitFor({ timeout: 40_000 });
   await page.context().setOffline(false);
   await status(page).getByText(/live$/).waitFor({ timeout: 40_000 });
-  // The browser tells of connections that could not be made: those were meant to fail.
+  // The browser reports failed connections, which are expected here.
   open.problems.length = problems;
 });
 
-test('theme and zone are kept', async () => {
+test('keeps theme and time zone across reloads', async () => {
   const page = await open.page({ path: '/status' });
   await settled(page);
   await account(page).click();
@@ -156,19 +156,19 @@ test('theme and zone are kept', async () => {
   await page.getByRole('button', { name: /admin · UTC/ }).waitFor();
 });
 
-test('on a phone each page has its name under its sign', async () => {
+test('shows page names below the icons on a phone', async () => {
   const page = await open.page({ path: '/status', width: phone });
   await settled(page);
   for (const name of await page.getByRole('navigation', { name: 'Pages' }).locator('li .rail-title').all())
     expect((await name.boundingBox())?.width).toBeGreaterThan(10);
 });
 
-test('a viewer is shown what a viewer may', async () => {
+test('shows a viewer only the permitted pages', async () => {
   const token = await login(open.service);
   const viewer = { name: 'vera', kind: 'user', roles: ['viewer'], password: 'a viewer of things' };
   expect((await call(open.service, 'createPrincipal', { token, json: viewer })).status).toBe(201);
   const page = await open.page({ signedOut: true });
-  await page.getByLabel('Name').fill('vera');
+  await page.getByLabel('Username').fill('vera');
   await page.getByLabel('Password').fill(viewer.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
@@ -177,7 +177,7 @@ test('a viewer is shown what a viewer may', async () => {
   await page.getByText('A thing to be found').waitFor();
 });
 
-test('a sequence of keys means what it means everywhere, whatever its last key does on the page', async () => {
+test("prefers a key sequence to the page's action for its last key", async () => {
   const page = await open.page({ path: '/alerts' });
   await settled(page);
   await page.keyboard.press('j');
@@ -186,11 +186,11 @@ test('a sequence of keys means what it means everywhere, whatever its last key d
   expect(await page.getByRole('dialog').count()).toBe(0);
 });
 
-test('the link that skips to the page goes there', async () => {
+test('moves the focus to the content with the skip link', async () => {
   const page = await open.page();
   await settled(page);
   await page.keyboard.press('Tab');
-  await page.getByRole('link', { name: 'Skip to the page' }).press('Enter');
+  await page.getByRole('link', { name: 'Skip to content' }).press('Enter');
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
 });
 
@@ -204,7 +204,7 @@ test.each(['//evil.example/x', 'https://evil.example/', '/sign-in', '/nowhere', 
   },
 );
 
-test('who came from the log is there again after signing in', async () => {
+test('returns to the public log after signing in', async () => {
   const page = await open.page({
     signedOut: true,
     path: `/sign-in?to=${encodeURIComponent('/transparency?view=proof')}`,
@@ -218,7 +218,7 @@ test.each([
   ['null', 'null', 'null'],
   ['garbage', '{', '{'],
   ['members that are missing', '{"refreshExpiresAt":9999999999999}', '{"theme":7}'],
-])('what others left in the storage of the browser stops nothing: %s', async (_, session, preferences) => {
+])('starts with malformed browser storage: %s', async (_, session, preferences) => {
   const page = await open.page({ signedOut: true });
   await page.evaluate(
     ([kept, taste]) => {
@@ -240,7 +240,7 @@ test.each([
 });
 
 test.each(['from=-271821-04-20T00:00:00.000Z', 'from=nonsense&to=9', 'range=constructor'])(
-  'a time that is none is as if it were not there: %s',
+  'ignores an invalid time in the address: %s',
   async (query) => {
     for (const path of ['alerts', 'events', 'assets', 'topology', 'overview']) {
       const page = await open.page({ path: `/${path}?${query}` });
@@ -251,13 +251,13 @@ test.each(['from=-271821-04-20T00:00:00.000Z', 'from=nonsense&to=9', 'range=cons
   },
 );
 
-test('the overview shows the window that it says, whatever time came along', async () => {
+test("shows the overview's window although the address has another time", async () => {
   const page = await open.page({
     path: '/overview?from=2026-01-01T00:00:00.000Z&to=2026-01-02T00:00:00.000Z',
   });
   await settled(page);
   await page.getByRole('button', { name: 'Time: Last 24 hours' }).waitFor();
-  // The list begins where the window does, to the hour.
+  // The list begins at the start of the window, rounded to the hour.
   await page.getByRole('link', { name: /^\d+ new$/ }).click();
   await page.waitForURL(/\/alerts\?/);
   const from = Date.parse(new URL(page.url()).searchParams.get('from') ?? '');
@@ -265,7 +265,7 @@ test('the overview shows the window that it says, whatever time came along', asy
   expect(Date.now() - from).toBeLessThan(26 * 3_600_000);
 });
 
-test('a limit that was reached is told where the service is said to be well, which it still is', async () => {
+test('reports a reached limit without calling the service unhealthy', async () => {
   const token = await login(open.service);
   const json = { reason: 'x'.repeat(300_000) };
   for (let n = 0; n < 2; n++)

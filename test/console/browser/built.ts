@@ -3,5 +3,5 @@ import { buildConsole } from '../../../scripts/build-console/build.ts';
 
 const root = new URL('../../..', import.meta.url).pathname;
 
-/** As vitest's global setup: the console as it is now, where the service looks for it. */
+/** Global setup for vitest: builds the console into the folder that the service serves. */
 export default (): Promise<void> => buildConsole(root, join(root, 'dist', 'console'));

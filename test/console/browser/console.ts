@@ -1,5 +1,5 @@
 /**
- * The console as a user has it: a service of its own, and pages of a real Chromium.
+ * Opens the console as users see it: a separate service, and pages in a real Chromium.
  *
  *     let open: Opened;
  *     beforeAll(async () => { open = await openConsole({ data: sendRealData }); });
@@ -8,7 +8,7 @@
  *       const page = await open.page();                    // signed in as the administrator, on the overview
  *       await page.goto('/alerts?severity=high');
  *       expect(await violations(page)).toEqual([]);        // axe, WCAG 2.2 AA
- *     });                                                  // open.close() fails where a page had errors
+ *     });                                                  // open.close() fails if a page had errors
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,7 +21,7 @@ export interface PageOptions {
   readonly theme?: 'dark' | 'light';
   /** Width in CSS pixels: 1280, or 390 for a phone. */
   readonly width?: number;
-  /** Nobody is signed in. */
+  /** Open the page without signing in. */
   readonly signedOut?: boolean;
   readonly path?: string;
 }
@@ -30,18 +30,18 @@ export interface Opened {
   readonly service: Service;
   readonly browser: Browser;
   /**
-   * A page of its own context: nothing is kept from other pages but what the service keeps. It is closed when the test
-   * ends, so that it takes no time from the next: it is for tests, and throws in a hook.
+   * Opens a page in a new browser context, which shares nothing with other pages. It is closed when the test ends, so
+   * it can only be used in tests and throws in a hook.
    */
   page(options?: PageOptions): Promise<Page>;
-  /** What went wrong on pages so far: errors of scripts, refusals of the policy, answers of 500 and above. */
+  /** Problems of pages so far: script errors, CSP violations, and responses with status 500 and above. */
   readonly problems: string[];
-  /** Ends browser and service. Throws where a page had problems, or the service did not end well. */
+  /** Stops browser and service. Throws if a page had problems or the service exited with an error. */
   close(): Promise<void>;
 }
 
 export interface OpenOptions {
-  /** Fills the service before any page is opened. */
+  /** Sends data to the service before any page is opened. */
   readonly data?: (service: Service) => Promise<void>;
   readonly env?: Readonly<Record<string, string>>;
   /** Default: a new one, removed at the end. */
@@ -74,7 +74,7 @@ export async function openConsole({ data, env, dataDir }: OpenOptions = {}): Pro
       onTestFinished(() => context.close());
       if (!signedOut) {
         const session = JSON.stringify(await newSession(service));
-        // Before the first script of the page, and only where nobody has signed out since.
+        // Runs before the first script of the page, and only if the page has not signed out since.
         await context.addInitScript((kept) => {
           if (localStorage.getItem('test.signed-in') !== null) return;
           localStorage.setItem('test.signed-in', 'yes');
@@ -98,11 +98,11 @@ export async function openConsole({ data, env, dataDir }: OpenOptions = {}): Pro
 function launch(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM;
   if (executablePath === undefined) throw new Error('CHROMIUM names no browser: npm run test:console does');
-  // The sandbox needs a user of its own, or namespaces, which containers seldom allow.
+  // The sandbox needs a separate user or namespaces, which containers seldom allow.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
 
-/** Tokens as src/console/state/session.ts keeps them. */
+/** Tokens in the format that src/console/state/session.ts stores. */
 async function newSession({ url }: Service): Promise<object> {
   const answer = await fetch(`${url}/auth/login`, {
     method: 'POST',
@@ -123,7 +123,7 @@ function watch(page: Page, problems: string[]): void {
   const note = (what: string) => problems.push(`${new URL(page.url()).pathname}: ${what}`);
   page.on('pageerror', (error) => note(error.stack ?? error.message));
   page.on('console', (message) => {
-    // The browser tells of each answer that is an error; those that matter are told by `response`.
+    // The browser logs each error response; relevant ones are recorded by `response`.
     const isAnswer = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !isAnswer) note(message.text());
   });
@@ -135,10 +135,10 @@ function watch(page: Page, problems: string[]): void {
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const level = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** What axe finds wrong with a page as it is now, a line each. */
+/** Returns the axe violations of the current page, one per line. */
 export async function violations(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page);
-  // Past the policy of the page, which lets no script of others in.
+  // Bypasses the page's CSP, which blocks foreign scripts.
   const evaluate = async (expression: string): Promise<unknown> => {
     const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
       expression,
@@ -156,7 +156,7 @@ export async function violations(page: Page): Promise<string[]> {
   return found as string[];
 }
 
-/** By how many pixels the page is wider than its window: nobody should have to scroll sideways. */
+/** Returns by how many pixels the page is wider than its window. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
@@ -164,8 +164,8 @@ export const overflow = (page: Page): Promise<number> =>
   });
 
 /**
- * Waits until a page is there, and nothing of it is loading any more: now and in the two frames that follow, for what a
- * page asks in an effect it asks only after the frame that drew it.
+ * Waits until a page is shown and nothing is loading, for three frames in a row, because effects send their requests only
+ * after the frame that drew the page.
  */
 export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(
@@ -177,12 +177,12 @@ export async function settled(page: Page): Promise<void> {
       seen.times = isThere ? seen.times + 1 : 0;
       return seen.times === 3;
     },
-    // It is the same object each time: this function is called at once, and then in each frame.
+    // The object is shared between calls: this function runs immediately and then in each frame.
     { times: 0 },
   );
 }
 
-/** That a page is at this path and query once it is settled: an address can be replaced a moment after it was seen. */
+/** Expects the page to settle at this path and query. An address can be replaced shortly after it appears. */
 export async function staysAt(page: Page, path: string): Promise<void> {
   await settled(page);
   const { pathname, search } = new URL(page.url());

@@ -146,7 +146,7 @@ test('filters are written, checked, turned round and taken away, by keyboard, an
   expect(search(page).getAll('dst_port')).toEqual(['443', '80']);
 
   await page.getByRole('button', { name: /^Filter: dst port/ }).click();
-  await page.getByRole('menuitem', { name: 'Is not, instead of is' }).click();
+  await page.getByRole('menuitem', { name: 'Exclude instead' }).click();
   await shows(page, '100 network events');
   expect(search(page).getAll('not_dst_port')).toEqual(['443', '80']);
 
@@ -218,7 +218,7 @@ test('an event shows all of itself and what belongs to it, and its values lead o
   expect(await violations(page)).toEqual([]);
 
   await shown.getByRole('button', { name: '198.51.100.7', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Not this' }).click();
+  await page.getByRole('menuitem', { name: 'Exclude value' }).click();
   await shows(page, '299 network events');
   await detail(page).getByText('www.example.com').click();
   await page.waitForURL(/table=dns/);
@@ -253,7 +253,7 @@ test('an address with an event that the list has not loaded opens it', async () 
   const other = await open.page({ path: `/events?range=15m&id=${id}` });
   await detail(other).getByText('40000').first().waitFor();
   const none = await open.page({ path: '/events?id=018f0000-0000-7000-8000-000000000001' });
-  await none.getByText('It is not, or no longer, there.').waitFor();
+  await none.getByText('Not found. It may have been deleted.').waitFor();
 });
 
 test('what senders wrote is text, whatever it says', async () => {
@@ -415,6 +415,6 @@ test('on a phone the detail covers the list, and nothing is wider than the windo
   expect(await rows(page).first().isVisible()).toBe(false);
   expect(await overflow(page)).toBe(0);
   expect(await violations(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Close the detail' }).click();
+  await page.getByRole('button', { name: 'Close details' }).click();
   await rows(page).first().waitFor();
 });

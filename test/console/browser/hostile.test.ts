@@ -1,6 +1,6 @@
 /**
- * Whatever a sensor, a name or a note says is text: scripts in a domain name, a signature, a host name, a note, a file of
- * rules are shown as they are, on every page where they are shown, and nothing of them runs.
+ * Hostile text from sensors and users is rendered as text on every page: scripts in domain names, signatures, host
+ * names, notes and rule files do not run.
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { type Opened, openConsole, settled } from './console.ts';
 const script = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 const attribute = '"><svg onload=window.hacked=1>';
 const link = 'javascript:window.hacked=1';
-/** Shown right to left, it would turn round what stands beside it. */
+/** Right-to-left text that would reorder the text around it. */
 const turned = '\u202Etxt.exe';
 const fileName = `invoice${turned}${script}`;
 
@@ -87,13 +87,13 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 const ran = (page: Page): Promise<unknown> => page.evaluate(() => (window as { hacked?: unknown }).hacked);
-/** Elements that only hostile text would have made, and links that lead into a script. */
+/** Elements that can only come from hostile text, and links with a script URL. */
 const made = (page: Page): Promise<number> =>
   page.evaluate(
     () => document.querySelectorAll('main img, main script, svg[onload], a[href^="javascript:"]').length,
   );
 
-/** Were nothing of it shown, nothing of it could run. */
+/** The hostile text must be visible; otherwise the test proves nothing. */
 const seesText = (page: Page): Promise<void> =>
   page.getByText(script).filter({ visible: true }).first().waitFor();
 
@@ -120,7 +120,7 @@ test.each([
 ])('the detail of %s', async (_, path) => {
   const page = await open.page({ path });
   await settled(page);
-  // Beside the values, which have menus of their own.
+  // Click beside the values, which open menus.
   await page
     .getByRole('row')
     .nth(1)

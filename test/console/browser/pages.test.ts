@@ -1,6 +1,6 @@
 /**
- * Every page, dark and light, wide and on a phone, with real data and with none: nothing fails, nothing is wider than the
- * window, and axe finds nothing. With CONSOLE_SCREENSHOTS, a folder, pictures of all of them are left there.
+ * Opens every page in both themes, on desktop and phone, with and without real data, and checks for errors, overflow and
+ * axe violations. If CONSOLE_SCREENSHOTS names a folder, screenshots are saved there.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ describe.each(services)('with a service that is $name', ({ name, data }) => {
   });
   afterAll(() => open.close());
 
-  /** One page in every look. */
+  /** Checks a page in every theme and width. */
   async function inEveryLook(path: string, page: Page): Promise<void> {
     for (const { theme, width } of looks) {
       await page.emulateMedia({ colorScheme: theme });
@@ -41,7 +41,7 @@ describe.each(services)('with a service that is $name', ({ name, data }) => {
       await settled(page);
       const look = `${path}-${theme}-${width}`;
       if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}-${look}.png`) });
-      // Charts are drawn for a new width in the frame after it.
+      // Charts are redrawn one frame after a width change.
       await expect.poll(async () => [look, await overflow(page)]).toEqual([look, 0]);
       expect([look, ...(await violations(page))]).toEqual([look]);
     }

@@ -1,4 +1,4 @@
-/** The access policy in the console: what it takes from somebody is not offered any more, and two who edit it keep both edits. */
+/** The access policy in the console: removed permissions disappear, and concurrent edits are both kept. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
@@ -8,13 +8,13 @@ import { call, type Item, send } from '../../system/call.ts';
 import { type Opened, openConsole, settled, violations } from './console.ts';
 import { suricataAlert } from './suricata-alert.ts';
 
-/** How long is waited for what takes a moment, on a machine that has other things to do. */
+/** Timeout for steps that can take long on a busy machine. */
 const soon = { timeout: 10_000 };
 const secret = 'long enough to do';
 
 let open: Opened;
 let admin: string;
-/** The alert that analysts work on. */
+/** The alert used by the tests. */
 let alert: string;
 beforeAll(async () => {
   open = await openConsole();
@@ -34,12 +34,12 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const policyPage = (search: string) => open.page({ path: `/administration?view=policy&q=${search}` });
 
 async function edit(page: Page, ...boxes: string[]): Promise<void> {
-  await button(page, 'Change').click(soon);
+  await button(page, 'Edit').click(soon);
   for (const name of boxes) await page.getByRole('checkbox', { name, exact: true }).click(soon);
 }
 async function save(page: Page): Promise<void> {
-  await button(page, 'Look at it and save').click(soon);
-  await dialog(page).getByRole('button', { name: 'Change the policy' }).click(soon);
+  await button(page, 'Review and save').click(soon);
+  await dialog(page).getByRole('button', { name: 'Save policy' }).click(soon);
 }
 async function rules(): Promise<AccessRule[]> {
   const { body } = await call(open.service, 'getPolicy', { token: admin });
@@ -65,18 +65,18 @@ const tokenOf = (page: Page) =>
     () => (JSON.parse(localStorage.getItem('candor.session') ?? '{}') as { access: string }).access,
   );
 
-test('what the policy takes from analysts is refused by the service, and then not offered to them', async () => {
+test('refuses an operation removed from analysts, and then hides it', async () => {
   const hers = await signedInAsAnn(`/alerts?view=all&id=${alert}`);
   await hers.getByRole('button', { name: /^Assign to me/ }).waitFor(soon);
   const page = await policyPage('updateAlert');
   await edit(page, 'updateAlert: analyst', 'bulkUpdateAlerts: analyst');
   await save(page);
-  await page.getByText('The policy is in effect.').waitFor(soon);
+  await page.getByText('Policy saved.').waitFor(soon);
 
   const json = { priority: 'high' };
   const token = await tokenOf(hers);
   expect((await call(open.service, 'updateAlert', { token, params: [alert], json })).status).toBe(403);
-  // Her page does not know yet: it is told, and asks what she may do.
+  // Her page is outdated: the refusal makes it fetch her permissions again.
   await hers.getByRole('button', { name: /^Assign to me/ }).click(soon);
   await hers.getByText(/these credentials carry analyst, wanted one of admin/).waitFor(soon);
   await hers.getByRole('button', { name: /^Assign to me/ }).waitFor({ state: 'detached', ...soon });
@@ -92,7 +92,7 @@ test('what the policy takes from analysts is refused by the service, and then no
   await hers.keyboard.press('n');
   await settled(hers);
   expect(await dialog(hers).count()).toBe(0);
-  // What is like it may still be silenced; that the alert is suppressed with it may not.
+  // She may still create a silence, but not suppress the alert with it.
   await hers.keyboard.press('s');
   await dialog(hers).getByLabel('Reason').waitFor(soon);
   expect(
@@ -107,7 +107,7 @@ test('what the policy takes from analysts is refused by the service, and then no
   await hers.getByRole('button', { name: /^Resolve/ }).waitFor(soon);
 });
 
-test('of many alerts nothing is offered to who may change one at a time only', async () => {
+test('hides bulk actions if the user may change single alerts only', async () => {
   await store(
     forRoles('updateAlert', 'analyst', 'admin'),
     forRoles('bulkUpdateAlerts', 'admin'),
@@ -127,14 +127,14 @@ test('of many alerts nothing is offered to who may change one at a time only', a
   expect(await dialog(hers).count()).toBe(0);
 });
 
-test('who takes something from himself sees it at once, and another tab when the session is renewed', async () => {
+test('applies lost permissions immediately, and in other tabs on renewal', async () => {
   const page = await policyPage('reloadRules');
   const tab = await page.context().newPage();
   await tab.goto('/administration?view=rules');
   await button(tab, 'Reload').waitFor(soon);
   await edit(page, 'reloadRules: admin');
   await save(page);
-  await page.getByText('The policy is in effect.').waitFor(soon);
+  await page.getByText('Policy saved.').waitFor(soon);
   await page.getByRole('link', { name: 'Rules', exact: true }).click();
   await button(page, 'New rule').waitFor(soon);
   await settled(page);
@@ -146,34 +146,36 @@ test('who takes something from himself sees it at once, and another tab when the
   await button(tab, 'Reload').waitFor({ state: 'detached', ...soon });
 });
 
-test('two edit it: the second puts his changes upon those of the first, and both are stored', async () => {
+test('keeps both edits when two administrators change the policy', async () => {
   const [first, second] = [await policyPage('Scan'), await policyPage('Scan')];
   await edit(second, 'startScan: analyst', 'listScans: auditor');
   await edit(first, 'cancelScan: analyst');
   await save(first);
-  await first.getByText('The policy is in effect.').waitFor(soon);
+  await first.getByText('Policy saved.').waitFor(soon);
 
   await save(second);
-  await dialog(second).getByRole('alert').filter({ hasText: 'Somebody changed it meanwhile' }).waitFor(soon);
+  await dialog(second).getByRole('alert').filter({ hasText: 'Someone else changed this' }).waitFor(soon);
   expect(await rolesOf('startScan')).toContain('analyst');
   await dialog(second).getByRole('button', { name: 'Cancel' }).click();
-  const told = second.getByRole('alert').filter({ hasText: 'Somebody changed the policy while you edited' });
+  const told = second
+    .getByRole('alert')
+    .filter({ hasText: 'Someone else changed the policy while you were editing' });
   await told.getByText('cancelScan', { exact: true }).waitFor(soon);
-  // It is his edit that is still there, and not to be saved over theirs.
+  // His edit is still there, but cannot overwrite the other one.
   expect(await second.getByRole('checkbox', { name: 'startScan: analyst' }).isChecked()).toBe(false);
   expect(await second.getByRole('checkbox', { name: 'cancelScan: analyst' }).isChecked()).toBe(true);
   expect(await violations(second)).toEqual([]);
-  await button(second, 'Put mine upon theirs').click();
+  await button(second, 'Reapply my changes').click();
   await second.getByText('2 changes', { exact: true }).waitFor(soon);
   expect(await second.getByRole('checkbox', { name: 'cancelScan: analyst' }).isChecked()).toBe(false);
-  await button(second, 'Look at it and save').click(soon);
-  const diff = dialog(second).getByRole('list', { name: 'What changes' }).getByRole('listitem');
+  await button(second, 'Review and save').click(soon);
+  const diff = dialog(second).getByRole('list', { name: 'Changes' }).getByRole('listitem');
   expect((await diff.allInnerTexts()).map((text) => text.split('\n')[0]).sort()).toEqual([
     'listScans',
     'startScan',
   ]);
-  await dialog(second).getByRole('button', { name: 'Change the policy' }).click();
-  await second.getByText('The policy is in effect.').waitFor(soon);
+  await dialog(second).getByRole('button', { name: 'Save policy' }).click();
+  await second.getByText('Policy saved.').waitFor(soon);
 
   expect(await rolesOf('startScan')).toEqual(['admin']);
   expect(await rolesOf('listScans')).toEqual(

@@ -1,9 +1,9 @@
-/** What sensors recorded, as if it had happened up to now: the same records with their times moved. */
+/** Recorded sensor data with its times moved to the present. */
 import { type Service, tokenFor } from '../../../scripts/service.ts';
 import { send } from '../../system/call.ts';
 import { sharedLines } from '../../system/shared-data.ts';
 
-/** A LAN of a small company for a day, and alerts of two contests. */
+/** A day in the LAN of a small company, and alerts of two contests. */
 const files = [
   'zeek-lan/m57.conn.ndjson.gz',
   'zeek-lan/m57.dns.ndjson.gz',
@@ -16,7 +16,7 @@ type Recorded = Record<string, unknown> & { ts?: number | string; timestamp?: st
 const timeOf = ({ ts, timestamp }: Recorded): number =>
   typeof ts === 'number' ? ts * 1000 : Date.parse(ts ?? timestamp ?? '');
 
-/** The lines of a file, the last of them a minute ago. */
+/** Returns the lines of a file with times moved so that the last one is a minute ago. */
 export function movedLines(file: string, now = Date.now()): string[] {
   const records = sharedLines(file).map((line): Recorded => JSON.parse(line));
   const times = records.map(timeOf);
@@ -29,7 +29,7 @@ export function movedLines(file: string, now = Date.now()): string[] {
   });
 }
 
-/** Sends all of it, and waits until detection has looked at it. */
+/** Sends all data and waits until detection has processed it. */
 export async function sendRealData(service: Service): Promise<void> {
   const sensor = await tokenFor(service, 'sensor');
   for (const file of files) {

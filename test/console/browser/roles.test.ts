@@ -1,4 +1,4 @@
-/** What each role is shown: no page, proof or status line says that something is wrong where only leave is missing. */
+/** Views of each role: pages, proofs and the status line do not present missing permissions as errors. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { login, type Service, tokenFor } from '../../../scripts/service.ts';
@@ -43,7 +43,7 @@ async function openAs(name: string, path: string, width = 1280): Promise<Page> {
 
 const status = (page: Page) => page.getByRole('contentinfo', { name: 'Status' });
 
-test('a viewer is proven what is for everybody, and told what is not', async () => {
+test('shows a viewer public proofs, and explains which contents need a role', async () => {
   const page = await openAs('vera', '/alerts?q=Grave');
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -58,10 +58,10 @@ test('a viewer is proven what is for everybody, and told what is not', async () 
   await page.waitForURL(/\/transparency\?view=proof&index=\d+/);
   const index = new URL(page.url()).searchParams.get('index');
   await page.getByRole('heading', { name: `Entry ${index}`, exact: true }).waitFor();
-  await page.getByText('Verified in your browser, not by our server').waitFor();
+  await page.getByText('Verified in your browser, not by the server').waitFor();
 });
 
-test('a viewer is warned of a hash that the log does not have', async () => {
+test('warns a viewer about a hash that is not in the log', async () => {
   const page = await openAs('vera', '/overview');
   await settled(page);
   await page.route('**/api/v1/alerts*', async (route) => {
@@ -88,7 +88,7 @@ test.each([1280, phone])(
     page.on('websocket', (socket) => sockets.push(socket.url()));
     await status(page).getByText('no live data for your role').waitFor();
     await page.goto('/alerts');
-    await page.getByText('Alerts is not for your role').waitFor();
+    await page.getByText('Alerts is not available to your role').waitFor();
     await status(page).getByText('no live data for your role').waitFor();
     expect(await status(page).getByText('offline').count()).toBe(0);
     expect(await violations(page)).toEqual([]);
@@ -99,7 +99,7 @@ test.each([1280, phone])(
   },
 );
 
-test('a network that goes is told at once, and so is one that comes back', async () => {
+test('reports a lost network immediately, and also its return', async () => {
   const page = await openAs('vera', '/overview');
   const soon = { timeout: 2000 };
   await status(page).getByText(/live$/).waitFor();
@@ -115,6 +115,6 @@ test('a network that goes is told at once, and so is one that comes back', async
   await page.context().setOffline(false);
   await status(page).getByText(/live$/).waitFor(soon);
   await status(page).getByText('✓').waitFor(soon);
-  // The browser tells of connections that could not be made: those were meant to fail.
+  // The browser reports failed connections, which are expected here.
   open.problems.length = problems;
 });

@@ -1,4 +1,4 @@
-/** What stays as it is while the service is away, what a count leads to, and in which zone times are. */
+/** Behaviour while the service is unreachable, links of counts, and time zones. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => open.close());
 
-/** What is done without a network; connections that fail then were meant to. */
+/** Runs a step offline. Connection errors are expected during it. */
 async function away(page: Page, what: () => Promise<void>): Promise<void> {
   const known = open.problems.length;
   await page.context().setOffline(true);
@@ -46,7 +46,7 @@ async function away(page: Page, what: () => Promise<void>): Promise<void> {
   open.problems.length = known;
 }
 
-test('counts of the overview lead to as many alerts', async () => {
+test('links counts of the overview to as many alerts', async () => {
   const page = await open.page();
   const panel = page.getByRole('region', { name: 'Alerts last seen', exact: true });
   await panel.getByRole('link', { name: String(sent), exact: true }).click();
@@ -58,7 +58,7 @@ test('counts of the overview lead to as many alerts', async () => {
   await page.locator('[aria-current=page]', { hasText: 'All 1' }).waitFor(soon);
 });
 
-test('the histogram and the counts stay while the service is away', async () => {
+test('keeps histogram and counts while the service is unreachable', async () => {
   const page = await open.page();
   await page.clock.install();
   await page.goto('/alerts?view=all');
@@ -72,7 +72,7 @@ test('the histogram and the counts stay while the service is away', async () => 
     await old.waitFor(soon);
     expect(await chart.count()).toBe(1);
     expect(await counted.count()).toBe(1);
-    // Each half minute is another question, of which none is answered.
+    // The request changes every 30 s, and each one fails.
     await page.clock.fastForward(40_000);
     await page.waitForTimeout(5000);
     expect(await chart.count()).toBe(1);
@@ -82,10 +82,10 @@ test('the histogram and the counts stay while the service is away', async () => 
   await chart.waitFor(soon);
 });
 
-test('a page that could not be loaded is there once the network is', async () => {
+test('loads a failed page when the network is back', async () => {
   const page = await open.page();
   await settled(page);
-  const unloaded = page.getByText('This page could not be loaded.');
+  const unloaded = page.getByText('Could not load this page.');
   const rail = page.getByRole('navigation', { name: 'Pages' });
   await away(page, async () => {
     await rail.getByRole('link', { name: 'Health' }).click();
@@ -97,16 +97,16 @@ test('a page that could not be loaded is there once the network is', async () =>
   expect(await page.evaluate(unstyled)).toBe(false);
 });
 
-test('a page that cannot be loaded offers to load the console anew', async () => {
+test('offers to reload the console if a page cannot be loaded', async () => {
   const page = await open.page();
   await settled(page);
   const known = open.problems.length;
   await page.route(/console\/.*\.(js|css)/, (route) => route.abort());
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Discovery' }).click();
-  await page.getByText('This page could not be loaded.').waitFor(soon);
-  const anew = page.getByRole('button', { name: 'Load the console anew' });
+  await page.getByText('Could not load this page.').waitFor(soon);
+  const anew = page.getByRole('button', { name: 'Reload console' });
   expect(await anew.count()).toBe(0);
-  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('button', { name: 'Retry' }).click();
   await anew.waitFor(soon);
   expect(await violations(page)).toEqual([]);
   await page.unroute(/console\/.*\.(js|css)/);
@@ -115,7 +115,7 @@ test('a page that cannot be loaded offers to load the console anew', async () =>
   open.problems.length = known;
 });
 
-test.each([1280, phone])('the zone of times is shown and switches at %i pixels', async (width) => {
+test.each([1280, phone])('shows and switches the time zone at %i pixels', async (width) => {
   const page = await open.page({ width });
   const session = await page.context().newCDPSession(page);
   await session.send('Emulation.setTimezoneOverride', { timezoneId: 'America/Phoenix' });
@@ -125,22 +125,22 @@ test.each([1280, phone])('the zone of times is shown and switches at %i pixels',
   await at.waitFor(soon);
   expect(await at.getAttribute('title')).toContain('UTC−07:00');
   expect(await overflow(page)).toBe(0);
-  await page.getByRole('button', { name: 'Times are in UTC−7' }).click();
-  await page.getByRole('button', { name: 'Times are in UTC', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Time zone: UTC−7' }).click();
+  await page.getByRole('button', { name: 'Time zone: UTC', exact: true }).waitFor();
   expect(await at.getAttribute('title')).toMatch(/ UTC$/);
   expect(await violations(page)).toEqual([]);
 });
 
-test('a time that is entered is in the zone as it is then', async () => {
+test('interprets entered times with the UTC offset of their date', async () => {
   const page = await open.page();
   const session = await page.context().newCDPSession(page);
   await session.send('Emulation.setTimezoneOverride', { timezoneId: 'America/New_York' });
   await page.goto('/alerts');
   await page.getByRole('button', { name: /^Time: / }).click();
-  await page.getByRole('menuitem', { name: /^From/ }).click();
+  await page.getByRole('menuitem', { name: 'Custom range' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('From').fill('2026-07-01 12:00:00');
-  await dialog.getByLabel(/^To/).fill('2026-12-01 12:00:00');
-  await dialog.getByText('In UTC−04:00').waitFor();
-  await dialog.getByText('In UTC−05:00').waitFor();
+  await dialog.getByLabel('Until').fill('2026-12-01 12:00:00');
+  await dialog.getByText('Time zone: UTC−04:00').waitFor();
+  await dialog.getByText('Time zone: UTC−05:00').waitFor();
 });

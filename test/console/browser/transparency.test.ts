@@ -1,5 +1,5 @@
 /**
- * The log in the browser: what is verified, what is refused, and that all of it can be taken elsewhere and holds there.
+ * The log in the browser: verification and rejection, and the same results from the command line for downloaded files.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,9 +28,9 @@ afterAll(async () => {
   await open.close();
 });
 
-const verified = 'Verified in your browser, not by our server';
+const verified = 'Verified in your browser, not by the server';
 
-/** Presses what saves a file, and keeps that under a name. */
+/** Clicks a download button and saves the file under a name. */
 async function saved(page: Page, button: string, name: string): Promise<string> {
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: button }).first().click();
@@ -45,14 +45,14 @@ const sizeOf = async (page: Page): Promise<number> => {
 };
 
 describe('a proof', () => {
-  test('is verified, breaks when one character is another, and holds again when that is restored', async () => {
+  test('is verified, fails with a changed character, and is valid again when restored', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=3' });
     await page.getByText(verified).waitFor();
     const steps = page.getByRole('list', { name: 'Steps from the leaf to the root' });
     const good = await steps.locator('.path-step-good').count();
     expect(good).toBeGreaterThan(3);
     await page.keyboard.press('t');
-    await page.getByText('these are not the bytes that were logged').waitFor();
+    await page.getByText('these are not the logged bytes').waitFor();
     expect(await steps.locator('.path-step-bad').count()).toBe(good);
     expect(await page.locator('.entry-changed').textContent()).toHaveLength(1);
     await page.getByText('NOT_INCLUDED').waitFor();
@@ -63,13 +63,13 @@ describe('a proof', () => {
     expect(await steps.locator('.path-step-bad').count()).toBe(0);
   });
 
-  test('breaks by any edit of the bytes', async () => {
+  test('fails after any edit of the bytes', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=0' });
-    await page.getByRole('button', { name: 'Edit the bytes' }).click();
-    const bytes = page.getByLabel('Bytes of the entry, as text');
+    await page.getByRole('button', { name: 'Edit bytes' }).click();
+    const bytes = page.getByLabel('Entry bytes as text');
     await bytes.press('End');
     await bytes.press('Space');
-    await page.getByText('these are not the bytes that were logged').waitFor();
+    await page.getByText('these are not the logged bytes').waitFor();
     await page.getByText('NOT_CANONICAL').first().waitFor();
   });
 
@@ -86,10 +86,10 @@ describe('a proof', () => {
     await page.getByRole('heading', { name: 'Entry 6' }).waitFor();
   });
 
-  test('is verified by the command from what was downloaded, and in the browser from the file', async () => {
+  test('is verified by the command line and the browser from the downloaded file', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=2' });
     await page.getByText(verified).waitFor();
-    const file = await saved(page, 'Download the proof', 'proof.json');
+    const file = await saved(page, 'Download proof', 'proof.json');
     expect(await candor('verify', file, '--json')).toMatchObject({
       code: exitCodes.ok,
       json: { status: 'ok', leaf_index: 2 },
@@ -97,15 +97,15 @@ describe('a proof', () => {
     await page.goto('/transparency?view=verify');
     await page.getByLabel('File to verify').setInputFiles(file);
     await page.getByText(verified).waitFor();
-    await page.getByText('those in the file were not used').waitFor();
-    await page.getByRole('button', { name: 'The keys in the file' }).click();
-    await page.getByText('It holds in itself').waitFor();
+    await page.getByText('the keys in the file were not used').waitFor();
+    await page.getByRole('button', { name: 'Keys in the file' }).click();
+    await page.getByText('Verified with the keys in the file').waitFor();
   });
 
-  test('is found by the id of the entry and by the hash of the leaf, and what is not there is said so', async () => {
+  test('is found by entry id and leaf hash, and reports unknown entries', async () => {
     const page = await open.page({ path: '/transparency?part=entries' });
     await page.getByRole('row').nth(1).click();
-    await page.getByRole('link', { name: 'Show the proof' }).waitFor();
+    await page.getByRole('link', { name: 'View proof' }).waitFor();
     const id = new URL(page.url()).searchParams.get('id')!;
     const hash = await page.locator('.detail .hash-whole').first().getAttribute('title');
     for (const asked of [id, hash]) {
@@ -113,17 +113,17 @@ describe('a proof', () => {
       await page.getByText(verified).waitFor();
     }
     await page.goto(`/transparency?view=proof&id=${crypto.randomUUID()}`);
-    await page.getByText('The log has no such entry.').waitFor();
+    await page.getByText('Entry not found').waitFor();
     await page.goto('/transparency?view=proof&id=nonsense');
-    await page.getByText('That names no entry.').waitFor();
+    await page.getByText('Not a valid entry').waitFor();
   });
 });
 
 describe('a file', () => {
-  test('that was tampered with, is too large or is garbage is refused', async () => {
+  test('is rejected if it is altered, too large or malformed', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=1' });
     await page.getByText(verified).waitFor();
-    const good = readFileSync(await saved(page, 'Download the proof', 'good.json'), 'utf8');
+    const good = readFileSync(await saved(page, 'Download proof', 'good.json'), 'utf8');
     const bundle = JSON.parse(good) as { audit_path: string[] };
     const other = `${bundle.audit_path[0]!.startsWith('0') ? '1' : '0'}${bundle.audit_path[0]!.slice(1)}`;
     const cases = [
@@ -139,22 +139,22 @@ describe('a file', () => {
       writeFileSync(path, content);
       await page.goto('/transparency?view=verify');
       await page.getByLabel('File to verify').setInputFiles(path);
-      await page.getByText('Refused: this does not verify').waitFor();
+      await page.getByText('Verification failed').waitFor();
       await page.locator('.fault', { hasText: code }).first().waitFor();
     }
-    await page.getByText(/^All \d+ reasons/).click();
+    await page.getByText(/^All verification errors/).click();
     expect(await page.locator('.reasons dt').count()).toBeGreaterThan(40);
   });
 });
 
 describe('the pin', () => {
-  test('is held to the log by the command, and moves as the log grows', async () => {
+  test('is audited by the command line, and is updated as the log grows', async () => {
     const page = await open.page({ path: '/transparency?view=consistency' });
     await page.getByText('First pinned').waitFor();
     const before = await sizeOf(page);
     await login(open.service);
     await page.getByRole('button', { name: 'Check and pin now' }).click();
-    await page.getByText(/The log only grew/).waitFor();
+    await page.getByText(/The log is append-only/).waitFor();
     await expect.poll(() => page.locator('.pin-history li').count(), { timeout: 10_000 }).toBeGreaterThan(1);
     const file = await saved(page, 'Export', 'pin.json');
     const audited = await candor('audit', open.service.url, '--state', file, '--json');
@@ -162,13 +162,13 @@ describe('the pin', () => {
     expect(
       (JSON.parse(readFileSync(file, 'utf8')) as { head: { tree_size: number } }).head.tree_size,
     ).toBeGreaterThan(before);
-    await page.getByRole('button', { name: 'Import …' }).click();
-    await page.getByLabel('File with a pin').setInputFiles(file);
-    await page.getByRole('button', { name: 'Hold the log to it' }).click();
+    await page.getByRole('button', { name: 'Import…' }).click();
+    await page.getByLabel('Pin file').setInputFiles(file);
+    await page.getByRole('button', { name: 'Import and check' }).click();
     await page.getByText(/The log extends the imported pin/).waitFor();
   });
 
-  test('of another log, or that is none, changes nothing', async () => {
+  test('is not changed by importing a malformed pin or one of another log', async () => {
     const page = await open.page({ path: '/transparency?view=consistency' });
     const file = await saved(page, 'Export', 'other.json');
     const kept = await page.evaluate(() => localStorage.getItem('candor.pin'));
@@ -179,9 +179,9 @@ describe('the pin', () => {
       ['{}', 'MALFORMED_PIN'],
     ] as const) {
       writeFileSync(file, content);
-      await page.getByRole('button', { name: 'Import …' }).click();
-      await page.getByLabel('File with a pin').setInputFiles(file);
-      await page.getByRole('button', { name: 'Hold the log to it' }).click();
+      await page.getByRole('button', { name: 'Import…' }).click();
+      await page.getByLabel('Pin file').setInputFiles(file);
+      await page.getByRole('button', { name: 'Import and check' }).click();
       await page.getByRole('dialog').getByText(code).waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
     }
@@ -192,37 +192,37 @@ describe('the pin', () => {
     }
     const [before, after] = [JSON.parse(kept!) as Pin, JSON.parse(now!) as Pin];
     expect(after.log).toBe(before.log);
-    // A check of its own may have moved it meanwhile, but never back.
+    // An automatic check may have updated the pin, but never to a smaller size.
     expect(after.head.tree_size).toBeGreaterThanOrEqual(before.head.tree_size);
   });
 
-  test('is only set anew after a warning', async () => {
+  test('is reset only after a warning', async () => {
     const page = await open.page({ path: '/transparency?view=consistency' });
     const pinnedAt = () =>
       page.evaluate(
         () => (JSON.parse(localStorage.getItem('candor.pin')!) as { pinned_at: string }).pinned_at,
       );
     await page.getByText('First pinned').waitFor();
-    // The comparison above the buttons moves them when it is shown.
+    // The comparison above the buttons moves them when it appears.
     await settled(page);
     const before = await pinnedAt();
-    await page.getByRole('button', { name: 'Pin anew' }).click();
-    await page.getByRole('button', { name: 'Keep the pin' }).click();
+    await page.getByRole('button', { name: 'Reset pin' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     expect(await pinnedAt()).toBe(before);
-    await page.getByRole('button', { name: 'Pin anew' }).click();
-    await page.getByRole('button', { name: 'Forget the pin' }).click();
-    await page.getByText(/Pinned anew at size/).waitFor();
+    await page.getByRole('button', { name: 'Reset pin' }).click();
+    await page.getByRole('button', { name: 'Discard pin' }).click();
+    await page.getByText(/Pin reset at size/).waitFor();
     expect(await pinnedAt()).not.toBe(before);
   });
 });
 
 describe('a log that contradicts itself', () => {
-  test('is called broken, large, and leaves evidence that convicts it elsewhere', async () => {
+  test('is shown as broken, with evidence that is conclusive elsewhere', async () => {
     const log = await ServedLog.start();
     const page = await open.page({ signedOut: true, path: '/docs' });
     try {
       await log.append(7);
-      // What this browser takes for the log of the service is one that somebody rewrites.
+      // The browser talks to a rewritten log in place of the service's.
       await page.route(
         (url) => /^\/(api\/transparency|tile|checkpoint|\.well-known)/.test(url.pathname),
         async (route) => {
@@ -243,20 +243,20 @@ describe('a log that contradicts itself', () => {
       log.now += 1000;
       await log.append(5);
       await page.getByRole('button', { name: 'Check and pin now' }).click();
-      await page.getByRole('heading', { name: 'The log contradicts what it signed before' }).waitFor();
+      await page.getByRole('heading', { name: 'The log contradicts an earlier signed tree head' }).waitFor();
       await page.locator('.status-broken').waitFor();
       expect(await violations(page)).toEqual([]);
-      const evidence = await saved(page, 'Download the evidence', 'evidence.json');
+      const evidence = await saved(page, 'Download evidence', 'evidence.json');
       expect(await candor('verify', evidence, '--json')).toMatchObject({
         code: exitCodes.misbehaviour,
         json: { status: 'convicts' },
       });
-      // The pin stays what it was.
+      // The pin is unchanged.
       const pin = await page.evaluate(() => localStorage.getItem('candor.pin'));
       expect((JSON.parse(pin!) as { head: { tree_size: number } }).head.tree_size).toBe(7);
       await page.goto('/transparency?view=verify');
       await page.getByLabel('File to verify').setInputFiles(evidence);
-      await page.getByText('It convicts the holder of the keys below').waitFor();
+      await page.getByText('Conclusive evidence against the holder of these keys').waitFor();
     } finally {
       await page.context().close();
       await log.close();
@@ -265,7 +265,7 @@ describe('a log that contradicts itself', () => {
 });
 
 describe('the log', () => {
-  test('says what came, and shows it when asked', async () => {
+  test('counts new entries, and shows them on demand', async () => {
     const page = await open.page({ path: '/transparency' });
     const first = page.getByRole('row').nth(1);
     await first.waitFor();
@@ -284,19 +284,19 @@ describe('the log', () => {
     expect(await page.getByRole('button', { name: /\d+ new/ }).count()).toBe(0);
   });
 
-  test('shows each kind by itself', async () => {
+  test('filters entries by kind', async () => {
     const page = await open.page({ path: '/transparency?kind=principal.provisioned' });
-    await page.getByText('No entries of these kinds.').waitFor();
+    await page.getByText('No entries of these kinds').waitFor();
     await page.getByRole('button', { name: 'Remove filter: principal.provisioned' }).click();
     await page.getByRole('row').nth(1).waitFor();
   });
 
-  test('shows heads, paths and keys to who is not signed in, but not entries', async () => {
+  test('shows heads, paths and keys, but no entries, without signing in', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=4', signedOut: true });
     await page.getByText(verified).waitFor();
-    await page.getByText('Its bytes are for who has a role').waitFor();
+    await page.getByText('Reading the bytes requires a role').waitFor();
     await page.goto('/transparency');
-    await page.getByText('Entries name hosts and people').waitFor();
+    await page.getByText('Log entries name hosts and users').waitFor();
     await page.goto('/transparency?part=heads');
     await page.getByRole('row').nth(1).waitFor();
     expect(await page.locator('.tick-bad').count()).toBe(0);

@@ -1,4 +1,4 @@
-/** Witnesses that run: what they cosigned is verified in the browser, and what is the matter with one is said of that one. */
+/** Running witnesses: their cosignatures are verified in the browser, and failures are shown per witness. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,26 +12,26 @@ import { entry } from '../../ledger/fixture-entry.ts';
 import { rogueServer } from '../../witness/rogue-witness.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
 
-/** How long is waited for what takes a moment, on a machine that has other things to do. */
+/** Timeout for steps that can take long on a busy machine. */
 const soon = { timeout: 15_000 };
 const path = '/transparency?part=checkpoint';
 const keyOf = ({ output }: Service): string => output.find((line) => line.includes('+')) ?? '';
 
 let open: Opened;
 let folder: string;
-/** Of the log. */
+/** Origin of the log. */
 let vkey: string;
-/** Answers well, and answers with another key than the policy says. */
+/** A correct witness, and one that signs with a different key than in the policy. */
 let good: Service;
 let other: Service;
-/** Answers that it cosigned a larger tree. */
+/** Claims to have cosigned a larger tree. */
 let ahead: Awaited<ReturnType<typeof rogueServer>>;
 
 const startWitness = (name: string, ...args: string[]): Promise<Service> =>
   startScript(
     'src/cli/main.ts',
     ['witness', '--state', join(folder, name), '--name', `${name}.example/w`, '--log', vkey, ...args],
-    // It keeps nothing here: its state is to outlive it.
+    // The state folder is kept, because it outlives the process.
     mkdtempSync(join(folder, 'scratch-')),
   );
 
@@ -40,11 +40,11 @@ beforeAll(async () => {
   const dataDir = join(folder, 'data');
   mkdirSync(dataDir);
   const origin = 'log.example/console';
-  // The log's key is made by its first start.
+  // The first start creates the log's key.
   const then = Date.now() - 100 * 86_400_000;
   const ledger = await openLedger({ dataDir, origin, clock: () => BigInt(then) * 1_000_000n });
   vkey = (await ledger.status()).checkpoint_vkey;
-  // To a service that starts now its clock seems to have jumped.
+  // A service that starts now detects a clock jump.
   await ledger.append([entry(0, undefined, then)]);
   await ledger.close();
 
@@ -56,7 +56,7 @@ beforeAll(async () => {
     response.writeHead(409, { 'content-type': sizeContentType }).end('1000000\n'),
   );
   const policy = join(folder, 'policy');
-  // In place of the key of `other` stands that of one who never answers, under its name.
+  // The policy has the key of a witness that never answers in place of that of `other`.
   const forOther = (
     await candor('witness', '--state', join(folder, 'stand-in'), '--name', 'other.example/w', '--show-key')
   ).stdout.trim();
@@ -94,9 +94,9 @@ const witness = (page: Page, name: string) =>
     .getByRole('region', { name: 'Witnesses' })
     .getByRole('listitem')
     .filter({ has: page.locator('.check-title').getByText(name, { exact: true }) });
-const checkpoint = (page: Page) => page.getByRole('heading', { name: /^Checkpoint of [\d,]+ entries/ });
+const checkpoint = (page: Page) => page.getByRole('heading', { name: /^Checkpoint at [\d,]+ entries/ });
 
-test('an administrator confirms the clock, and the log takes entries again', async () => {
+test('accepts log entries again after an administrator confirms the clock', async () => {
   const page = await open.page({ path: '/status' });
   const log = page.getByRole('region', { name: 'Transparency log' });
   await log.getByText('Not accepting entries: Clock.').waitFor(soon);
@@ -109,17 +109,17 @@ test('an administrator confirms the clock, and the log takes entries again', asy
   expect(await log.getByRole('button', { name: 'Confirm clock' }).count()).toBe(0);
 });
 
-test('what a witness cosigned is verified here, by the key of the policy; what is the matter with others is said', async () => {
+test("verifies cosignatures with the policy's keys, and shows why others fail", async () => {
   const page = await open.page({ path });
-  await witness(page, 'good').getByText('Its cosignature was verified in your browser').waitFor(soon);
-  await witness(page, 'good').getByText('Its key').click();
+  await witness(page, 'good').getByText('Cosignature verified in your browser').waitFor(soon);
+  await witness(page, 'good').getByText('Verifier key').click();
   await witness(page, 'good').getByText(keyOf(good)).waitFor(soon);
   await witness(page, 'absent').getByText('It could not be reached.').waitFor(soon);
-  await witness(page, 'absent').getByText('This checkpoint has no cosignature by its key.').waitFor();
+  await witness(page, 'absent').getByText('This checkpoint is not cosigned by this witness.').waitFor();
   await witness(page, 'other').getByText('It answered with a signature that is not its own.').waitFor(soon);
   await page.getByRole('heading', { name: 'Witnesses: 1 of 4 cosigned' }).waitFor();
-  await page.getByText('The service says that this is enough for its policy.').waitFor();
-  await page.getByText('Of the tree that this browser has pinned').waitFor(soon);
+  await page.getByText('The service reports that the quorum is met.').waitFor();
+  await page.getByText('Consistent with this browser’s pin').waitFor(soon);
   expect(await violations(page)).toEqual([]);
   expect(await overflow(page)).toBe(0);
   await page.setViewportSize({ width: phone, height: 800 });
@@ -127,25 +127,23 @@ test('what a witness cosigned is verified here, by the key of the policy; what i
   expect(await violations(page)).toEqual([]);
 });
 
-test('the checkpoint on the page grows with the one that is published', async () => {
+test('updates the checkpoint when a new one is published', async () => {
   const page = await open.page({ path });
   await checkpoint(page).waitFor(soon);
   const before = await checkpoint(page).innerText();
   await login(open.service);
   await expect.poll(() => checkpoint(page).innerText(), { timeout: 30_000 }).not.toBe(before);
-  await witness(page, 'good').getByText('Its cosignature was verified in your browser').waitFor(soon);
+  await witness(page, 'good').getByText('Cosignature verified in your browser').waitFor(soon);
 });
 
-test('who is not signed in sees who signed, and that it was not checked whether that is true', async () => {
+test('lists signers as unverified without signing in', async () => {
   const page = await open.page({ path, signedOut: true });
-  await witness(page, 'good.example/w')
-    .getByText('Signed in its name; its key is not known here')
-    .waitFor(soon);
-  expect(await page.getByText('Its cosignature was verified').count()).toBe(0);
+  await witness(page, 'good.example/w').getByText('This signer’s key is not known here').waitFor(soon);
+  expect(await page.getByText('Cosignature verified').count()).toBe(0);
   expect(await violations(page)).toEqual([]);
 });
 
-test('a cosignature that was altered on its way is refused, and nothing else with it', async () => {
+test('rejects an altered cosignature, and only that', async () => {
   const page = await open.page({ path: '/overview' });
   await page.route('**/checkpoint', async (route) => {
     const answer = await route.fetch();
@@ -160,13 +158,13 @@ test('a cosignature that was altered on its way is refused, and nothing else wit
   await page.goto(path);
   await witness(page, 'good').getByText('BAD_COSIGNATURE').waitFor(soon);
   await page.getByRole('heading', { name: 'Witnesses: 0 of 4 cosigned' }).waitFor();
-  await page.getByText('Signed by the checkpoint key of the log, verified here').waitFor();
+  await page.getByText('Signed by the log’s checkpoint key, verified in this browser').waitFor();
   expect(await violations(page)).toEqual([]);
-  // The page may be fetching the checkpoint again, and must not be closed meanwhile.
+  // Do not close the page while it fetches the checkpoint.
   await page.unrouteAll({ behavior: 'wait' });
 });
 
-test('without the witness what was cosigned stays, and what waits for it is told; then it is back', async () => {
+test('keeps the cosigned checkpoint and shows the pending one while the witness is down', async () => {
   const page = await open.page({ path });
   await settled(page);
   await checkpoint(page).waitFor(soon);
@@ -175,23 +173,23 @@ test('without the witness what was cosigned stays, and what waits for it is told
   const before = await checkpoint(page).innerText();
   await login(open.service);
   await witness(page, 'good').getByText('It could not be reached.').waitFor({ timeout: 30_000 });
-  await witness(page, 'good').getByText('Its cosignature was verified in your browser').waitFor();
-  await page.getByText(/A newer checkpoint, of [\d,]+ entries, waits for cosignatures\.$/).waitFor(soon);
+  await witness(page, 'good').getByText('Cosignature verified in your browser').waitFor();
+  await page.getByText(/A newer checkpoint, at [\d,]+ entries, is waiting for cosignatures\.$/).waitFor(soon);
   expect(await checkpoint(page).innerText()).toBe(before);
   expect(await violations(page)).toEqual([]);
 
   good = await startWitness('good', '--listen', host);
   await expect.poll(() => checkpoint(page).innerText(), { timeout: 40_000 }).not.toBe(before);
-  // Both at once: what is said of it is away for a moment, too, where all of it is drawn anew.
+  // Check both in one step, because the text disappears briefly on a redraw.
   await witness(page, 'good')
     .filter({
-      hasText: 'Its cosignature was verified in your browser',
+      hasText: 'Cosignature verified in your browser',
       hasNotText: 'It could not be reached.',
     })
     .waitFor({ timeout: 30_000 });
 }, 90_000);
 
-test('the state of the service tells of each witness in words', async () => {
+test('describes each witness on the status page', async () => {
   const page = await open.page({ path: '/status' });
   const log = page.getByRole('region', { name: 'Transparency log' });
   await log.getByText('; it could not be reached').first().waitFor(soon);

@@ -5,13 +5,13 @@ import { operationIds } from '../../../src/contract/routes.ts';
 
 const api = openApiDocument('1.2.3') as unknown as OpenApi;
 
-test('without words every operation is found, each once', () => {
+test('an empty search finds every operation once', () => {
   const found = matching(api, '').map(({ operation }) => operation.operationId);
   expect(new Set(found).size).toBe(found.length);
   expect(found.toSorted()).toEqual([...operationIds].toSorted());
 });
 
-test('every word has to occur, in method, path, id, summary or tag, in any case', () => {
+test('every word must occur in method, path, id, summary or tag, ignoring case', () => {
   const ids = (text: string) => matching(api, text).map(({ operation }) => operation.operationId);
   expect(ids('GET alert_id')).toContain('getAlert');
   expect(ids('put ALERT_ID')).toEqual(['updateAlert']);
@@ -30,6 +30,6 @@ test.each([
   [{ enum: ['low', 'high'] }, 'low | high'],
   [{ const: 'alert' }, '"alert"'],
   [{}, 'anything'],
-])('%o is told as %s', (schema, text) => {
+])('%o is described as %s', (schema, text) => {
   expect(kindOf(schema)).toBe(text);
 });

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { differsInTimeOnly, movedOn, refreshed } from '../../../src/console/state/moving-range.ts';
 
-test('what is asked anew as time moves on is not asked again besides', () => {
+test('moving ranges need no refetch interval', () => {
   expect(refreshed({ name: '24h' }, 30_000)).toEqual({});
   expect(refreshed({ name: '15m' }, 30_000)).toEqual({});
   expect(refreshed({ name: 'all' }, 30_000)).toEqual({ refreshMs: 30_000 });
   expect(refreshed({ name: 'custom' }, 30_000)).toEqual({ refreshMs: 30_000 });
 });
 
-test('a question is another one once its time has moved on, whatever else it asks', () => {
+test('a request changes when its range has moved on', () => {
   const [from, later] = ['2026-11-22T08:00:00.000Z', '2026-11-22T08:00:30.000Z'];
   expect(movedOn({ from, protocol: ['tcp'] } as { from: string }, { from })).toBe(false);
   expect(movedOn({ from }, { from: later })).toBe(true);
@@ -16,7 +16,7 @@ test('a question is another one once its time has moved on, whatever else it ask
   expect(movedOn({}, {})).toBe(false);
 });
 
-test('questions differ in their time only where all else is the same', () => {
+test('requests differ in time only if everything else is equal', () => {
   const asked = { query: { severity: ['high'], from: 'a', per_page: 1 } };
   expect(differsInTimeOnly(asked, { query: { severity: ['high'], from: 'b', per_page: 1 } })).toBe(true);
   expect(differsInTimeOnly(asked, { query: { severity: ['high'], per_page: 1, to: 'c' } })).toBe(true);

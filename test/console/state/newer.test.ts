@@ -3,7 +3,7 @@ import { newer } from '../../../src/console/state/newer.ts';
 
 const at = (version: number, name: string) => ({ attributes: { version, name } });
 
-test('a late answer does not replace a newer one, the same version told anew does', () => {
+test('a late response does not replace a newer one, but one of the same version does', () => {
   const kept = at(3, 'kept');
   expect(newer(kept, at(2, 'late'))).toBe(kept);
   expect(newer(kept, at(3, 'anew')).attributes.name).toBe('anew');

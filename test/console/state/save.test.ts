@@ -22,7 +22,7 @@ function recorded(): Sink & { readonly told: string[] } {
 
 const { signal } = new AbortController();
 
-test('a stream is written to its end, and what was written is told', async () => {
+test('writes a stream to its end and reports progress', async () => {
   const sink = recorded();
   const progress: unknown[] = [];
   const saved = await saveAs('a', async () => streamOf('a\nb', '\n', 'c\n'), {
@@ -40,7 +40,7 @@ test('a stream is written to its end, and what was written is told', async () =>
   expect(saved).toEqual({ bytes: 6, lines: 3 });
 });
 
-test('nothing is fetched where no place is chosen for it', async () => {
+test('fetches nothing if no file is chosen', async () => {
   let asked = false;
   const fetched = async () => {
     asked = true;
@@ -51,7 +51,7 @@ test('nothing is fetched where no place is chosen for it', async () => {
   expect(asked).toBe(false);
 });
 
-describe('nothing is left of a file', () => {
+describe('discards a file', () => {
   const broken = async () =>
     new ReadableStream<Uint8Array<ArrayBuffer>>({
       start: (controller) => controller.enqueue(bytes('a\n')),
@@ -70,7 +70,7 @@ describe('nothing is left of a file', () => {
     expect(sink.told).not.toContain('finished');
   });
 
-  test('that was given up while it was asked where to', async () => {
+  test('that was cancelled during the file dialog', async () => {
     const sink = recorded();
     const controller = new AbortController();
     const open = async () => {
@@ -84,7 +84,7 @@ describe('nothing is left of a file', () => {
   });
 });
 
-test('line ends are counted', () => {
+test('counts line ends', () => {
   expect(lineEnds(bytes(''))).toBe(0);
   expect(lineEnds(bytes('\na\n\nb'))).toBe(3);
 });

@@ -15,7 +15,7 @@ function must<T>(value: T | Fault): T {
   return value;
 }
 
-/** The key set of the log, as its service tells it. */
+/** The key set of the log, as published by the service. */
 const keys: KeySet = must(
   parseKeySet(
     JSON.stringify({
@@ -40,19 +40,19 @@ const keys: KeySet = must(
 const bare = log.note(5);
 const checkpointOf = (note: string) => must(verifyCheckpoint(note, keys));
 
-test('a cosignature counts for the witness by whose key it is, when it was made', () => {
+test('a cosignature counts for the witness with its key, with its time', () => {
   const checkpoint = checkpointOf(bare + cosignature(bare, witness, atMs));
   expect(cosignedBy(checkpoint, keys, witness.vkey)).toEqual({ kind: 'verified', atMs });
   expect(cosignedBy(checkpoint, keys, other.vkey)).toEqual({ kind: 'missing' });
 });
 
-test('one in its name by another key is none of its own', () => {
+test('a signature in its name by a different key does not count', () => {
   const impostor = keyPair(witness.public.name, signatureTypes.cosignature);
   const checkpoint = checkpointOf(bare + cosignature(bare, impostor, atMs));
   expect(cosignedBy(checkpoint, keys, witness.vkey)).toEqual({ kind: 'missing' });
 });
 
-test('one of another checkpoint, and a key that is none, are refused', () => {
+test('rejects a cosignature of another checkpoint, and an invalid key', () => {
   const moved = checkpointOf(bare + cosignature(log.note(4), witness, atMs));
   const codes = [witness.vkey, 'no key'].map((vkey) => {
     const cosigned = cosignedBy(moved, keys, vkey);
@@ -61,7 +61,7 @@ test('one of another checkpoint, and a key that is none, are refused', () => {
   expect(codes).toEqual(['BAD_COSIGNATURE', 'MALFORMED_KEYS']);
 });
 
-test('who else signed is told once, without the log and those that are known', () => {
+test('lists other signers once, without the log and known witnesses', () => {
   const twice = [witness, other, other].map((key) => cosignature(bare, key, atMs)).join('');
   const note = { note: bare + twice, origin: log.origin };
   expect(otherSigners(note, [])).toEqual([witness.public.name, other.public.name]);

@@ -16,7 +16,7 @@ describe('the growth of a log', () => {
     expect(growth.times[0]).toBe(600);
   });
 
-  it('leaves out what came before the first head, unless that is the first of all', () => {
+  it('leaves out entries before the first head, unless it is the first of the log', () => {
     const heads = [
       { size: 1000, at: 0 },
       { size: 1004, at: minute },
@@ -27,7 +27,7 @@ describe('the growth of a log', () => {
     expect(sum(true)).toBe(1004);
   });
 
-  it('keeps to the number of buckets, however long the time', () => {
+  it('limits the number of buckets for any time span', () => {
     for (const span of [1, minute, 86_400_000, 400 * 86_400_000, 40 * 365 * 86_400_000]) {
       const growth = growthOf([{ size: 1, at: 1_000_000 }], { now: 1_000_000 + span, fromStart: true })!;
       expect(growth.entries.length).toBeLessThanOrEqual(62);
@@ -35,7 +35,7 @@ describe('the growth of a log', () => {
     }
   });
 
-  it('has nothing to say of no heads, and takes a clock that is behind', () => {
+  it('returns nothing without heads, and accepts a clock that is behind', () => {
     expect(growthOf([], { now: 0, fromStart: true })).toBeUndefined();
     expect(growthOf([{ size: 5, at: 9000 }], { now: 0, fromStart: true })!.entries).toEqual([5]);
   });

@@ -43,7 +43,7 @@ const covered = (step: readonly Coordinate[]) => ({
 });
 
 describe('the path of an inclusion proof', () => {
-  it('has the steps of the plan of tlog, in its order, for every leaf of every size up to 64', () => {
+  it("has the steps of tlog's plan, in its order, for every leaf of every size up to 64", () => {
     for (let size = 1; size <= maxSize; size++)
       for (let leaf = 0; leaf < size; leaf++)
         expect(pathSteps(leaf, size).map(({ sibling }) => sibling)).toEqual(
@@ -51,7 +51,7 @@ describe('the path of an inclusion proof', () => {
         );
   });
 
-  it('climbs to the root that tlog verifies, and each step covers both of what it hashes', () => {
+  it('leads to the root that tlog verifies, and each step covers both its inputs', () => {
     for (let size = 1; size <= maxSize; size++)
       for (let leafIndex = 0; leafIndex < size; leafIndex++) {
         const steps = pathSteps(leafIndex, size);
@@ -77,7 +77,7 @@ describe('the path of an inclusion proof', () => {
     expect(climb(sha256, leaves[5]!, pathSteps(5, 13), path.slice(0, 1))).toEqual(all.slice(0, 1));
   });
 
-  it('takes the largest sizes', () => {
+  it('accepts the largest sizes', () => {
     const size = Number.MAX_SAFE_INTEGER;
     for (const leaf of [0, 2 ** 52 - 1, 2 ** 52, size - 1])
       expect(pathSteps(leaf, size).map(({ sibling }) => sibling)).toEqual(
@@ -87,7 +87,7 @@ describe('the path of an inclusion proof', () => {
 });
 
 describe('the earlier tree in the later one', () => {
-  it('is made of the right edge of the earlier tree, for all sizes up to 64', () => {
+  it('consists of the right edge of the earlier tree, for all sizes up to 64', () => {
     for (let second = 1; second <= maxSize; second++)
       for (let first = 1; first <= second; first++) {
         const whole = wholePieces(oldInNew(first, second));
@@ -99,7 +99,7 @@ describe('the earlier tree in the later one', () => {
       }
   });
 
-  it('is cut into what the proof of tlog brings, in its order', () => {
+  it("is divided into the subtrees of tlog's proof, in its order", () => {
     for (let second = 1; second <= maxSize; second++)
       for (let first = 1; first <= second; first++) {
         const walk = consistencyWalk(first, second);
@@ -111,7 +111,7 @@ describe('the earlier tree in the later one', () => {
       }
   });
 
-  it('climbs to both roots, as tlog verifies them', () => {
+  it('leads to both roots, as tlog verifies them', () => {
     for (let second = 2; second <= maxSize; second++)
       for (let first = 1; first < second; first++) {
         const path = foldProof(sha256, consistencyPlan(first, second), hashAt);
@@ -130,7 +130,7 @@ describe('the earlier tree in the later one', () => {
       }
   });
 
-  it('comes to other roots when a bit of the proof is another', () => {
+  it('leads to different roots if a bit of the proof is flipped', () => {
     for (let second = 2; second <= 24; second++)
       for (let first = 1; first < second; first++) {
         const path = foldProof(sha256, consistencyPlan(first, second), hashAt);
@@ -144,7 +144,7 @@ describe('the earlier tree in the later one', () => {
       }
   });
 
-  it('makes nothing of a proof that is too short', () => {
+  it('returns nothing for a proof that is too short', () => {
     const walk = consistencyWalk(3, 7);
     expect(climbBoth(sha256, walk, roots[3]!, [])).toEqual({ first: [], second: [] });
     const path = foldProof(sha256, consistencyPlan(3, 7), hashAt);

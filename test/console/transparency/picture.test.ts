@@ -12,7 +12,7 @@ import {
 
 const width = 640;
 
-/** What is wrong with where things stand, a line each. */
+/** Returns the layout errors, one per line. */
 function problemsOf(shape: Shape, { blocks, nodes, baseline, root }: Picture): string[] {
   const problems: string[] = [];
   const say = (isRight: boolean, what: string) => {
@@ -43,7 +43,7 @@ function problemsOf(shape: Shape, { blocks, nodes, baseline, root }: Picture): s
 }
 
 describe('the picture of a path', () => {
-  it('has the leaf, each sibling in its place and a node for each step, for every leaf of every size up to 64', () => {
+  it('has the leaf, its siblings and a node per step, for every leaf of every size up to 64', () => {
     for (let size = 1; size <= 64; size++)
       for (let leaf = 0; leaf < size; leaf++) {
         const shape = pathShape(leaf, size);
@@ -58,7 +58,7 @@ describe('the picture of a path', () => {
       }
   });
 
-  it('has room for the largest trees', () => {
+  it('fits the largest trees', () => {
     const shape = pathShape(2 ** 52 + 12345, Number.MAX_SAFE_INTEGER);
     const picture = layOut(shape, width);
     expect(problemsOf(shape, picture)).toEqual([]);
@@ -67,7 +67,7 @@ describe('the picture of a path', () => {
 });
 
 describe('the picture of two trees', () => {
-  it('has the whole pieces side by side, for all sizes up to 64', () => {
+  it('has the undivided subtrees side by side, for all sizes up to 64', () => {
     for (let second = 1; second <= 64; second++)
       for (let first = 1; first <= second; first++) {
         const shape = boundaryShape(first, second);
@@ -81,7 +81,7 @@ describe('the picture of two trees', () => {
 });
 
 describe('levels', () => {
-  it('are those of RFC 6962 trees: none for a leaf, one more for each doubling', () => {
+  it('match RFC 6962 trees: none for a leaf, one more for each doubling', () => {
     const levels = [1, 2, 3, 4, 5, 8, 9, 2 ** 40, 2 ** 40 + 1].map((to) => levelsOf({ from: 0, to }));
     expect(levels).toEqual([0, 1, 2, 2, 3, 3, 4, 40, 41]);
   });

@@ -12,7 +12,7 @@ function headOf(size: number, at: number): PinnedHead {
   return { size, root, at: new Date(at).toISOString(), head };
 }
 
-/** A head every `everyMs`, for `count` times. */
+/** Returns `count` heads, one every `everyMs`. */
 function grown(count: number, everyMs: number): PinnedHead[] {
   let history: PinnedHead[] = [];
   for (let i = 0; i < count; i++) history = withPinned(history, headOf(i + 1, start + i * everyMs));
@@ -20,7 +20,7 @@ function grown(count: number, everyMs: number): PinnedHead[] {
 }
 
 describe('the history of pins', () => {
-  it('is newest first, and always has the first pin and the newest two dozen', () => {
+  it('is newest first, and always keeps the first pin and the newest 24', () => {
     const history = grown(2000, minute);
     const sizes = history.map(({ size }) => size);
     expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
@@ -28,7 +28,7 @@ describe('the history of pins', () => {
     expect(sizes.at(-1)).toBe(1);
   });
 
-  it('keeps one for each hour of two days, then one for each day', () => {
+  it('keeps one head per hour for two days, then one per day', () => {
     const history = grown(10 * 24 * 6, 10 * minute);
     const times = history.slice(24).map(({ at }) => Date.parse(at));
     const newest = Date.parse(history[0]!.at);
@@ -40,25 +40,25 @@ describe('the history of pins', () => {
     expect(old.length).toBeGreaterThanOrEqual(8);
   });
 
-  it('is bounded, and still begins with the first', () => {
+  it('is bounded, but keeps the first head', () => {
     const history = grown(1000, 86_400_000);
     expect(history).toHaveLength(400);
     expect(history.at(-1)!.size).toBe(1);
   });
 
-  it('has a head once, however often it is pinned', () => {
+  it('has a head only once, even if pinned repeatedly', () => {
     const head = headOf(7, start);
     expect(withPinned([head], { ...head, at: new Date(start + minute).toISOString() })).toHaveLength(1);
   });
 });
 
-describe('what a browser kept', () => {
-  it('is read back as it was written', () => {
+describe('stored history', () => {
+  it('is read back unchanged', () => {
     const history = grown(5, minute);
     expect(readHistory(JSON.stringify(history))).toEqual(history);
   });
 
-  it('is left out where it is not of the agreed form', () => {
+  it('is ignored if malformed', () => {
     const good = headOf(3, start);
     const bad = [null, 7, {}, { ...good, size: 4 }, { ...good, head: '{}' }, { ...good, at: 'once' }];
     expect(readHistory(JSON.stringify([...bad, good]))).toEqual([good]);

@@ -10,8 +10,8 @@ const evidence = {
   text: '{"version":1}',
 };
 
-describe('evidence that was kept', () => {
-  it('is read as it was written', () => {
+describe('stored evidence', () => {
+  it('is read back unchanged', () => {
     expect(readEvidence(JSON.stringify(evidence))).toEqual(evidence);
   });
 
@@ -25,13 +25,13 @@ describe('evidence that was kept', () => {
     '[]',
     '{',
     null,
-  ])('%s is none', (kept) => {
+  ])('%s is not valid evidence', (kept) => {
     expect(readEvidence(kept)).toBeUndefined();
   });
 });
 
 describe('a check of the log', () => {
-  it('that began before another pin was kept says nothing of that one: it is checked itself', async () => {
+  it('that began before the pin changed is repeated for the new pin', async () => {
     let pin: string | null = 'old';
     const checked: (string | null)[] = [];
     const taken: string[] = [];
@@ -49,7 +49,7 @@ describe('a check of the log', () => {
     expect(checked).toEqual(['old', 'imported']);
   });
 
-  it('is done once where the pin stays', async () => {
+  it('runs once if the pin does not change', async () => {
     let checks = 0;
     const verdict = await takeVerdict(
       () => null,
@@ -60,7 +60,7 @@ describe('a check of the log', () => {
     expect(checks).toBe(1);
   });
 
-  it('gives no verdict on pins that go on changing', async () => {
+  it('gives no verdict if the pin keeps changing', async () => {
     let pin = 0;
     let taken = 0;
     await takeVerdict(
@@ -73,7 +73,7 @@ describe('a check of the log', () => {
   });
 });
 
-describe('texts that are kept', () => {
+describe('stored texts', () => {
   const memory = () => {
     const map = new Map<string, string>();
     return {
@@ -88,7 +88,7 @@ describe('texts that are kept', () => {
     };
   };
 
-  it('are in the storage', () => {
+  it('are written to the storage', () => {
     const storage = memory();
     const texts = keptTexts(() => storage);
     texts.set('a', '1');
@@ -98,7 +98,7 @@ describe('texts that are kept', () => {
     expect(texts.get('a')).toBeNull();
   });
 
-  it('hold for this visit where the storage is blocked', () => {
+  it('are held for this visit if the storage is blocked', () => {
     const texts = keptTexts(() => {
       throw new Error('SecurityError');
     });
@@ -109,7 +109,7 @@ describe('texts that are kept', () => {
     expect(texts.get('a')).toBeNull();
   });
 
-  it('are the newest where the storage is full, and stored when it has room again', () => {
+  it('are up to date while the storage is full, and stored when it has room again', () => {
     const storage = memory();
     const texts = keptTexts(() => storage);
     texts.set('a', 'old');

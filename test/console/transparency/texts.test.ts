@@ -18,8 +18,8 @@ function logKey(kid: string, fromSize: number | undefined, more: Record<string, 
   return { kid, x, publicKey: bytes, ...about, fromSize, ...more };
 }
 
-describe('the head as a start banner has it', () => {
-  it('is told in the words of the service', () => {
+describe('the head in the form of the startup output', () => {
+  it("has the same text as the service's", () => {
     const key = logKey('01a20203-1c05-78cf-b312-9c658ebdd8c9', 0);
     const head = {
       size: 48,
@@ -42,10 +42,10 @@ describe('the head as a start banner has it', () => {
   });
 });
 
-describe('the sizes that are compared', () => {
+describe('the compared sizes', () => {
   const history = [12, 9, 9, 4].map((size) => ({ size, root: '', at: '', head: '' }));
 
-  it('are those of the address, or from the first pin to the newest head', () => {
+  it('are those in the address, or the first pin and the newest head', () => {
     expect(comparedSizes('3', '8', history, 12)).toEqual({ first: 3, second: 8 });
     expect(comparedSizes(null, null, history, 12)).toEqual({ first: 4, second: 12 });
     expect(comparedSizes(null, '9', history, 12)).toEqual({ first: 4, second: 9 });
@@ -56,12 +56,12 @@ describe('the sizes that are compared', () => {
     });
   });
 
-  it('are from half of the log where no smaller size is pinned', () => {
+  it('start at half of the log if no smaller size is pinned', () => {
     expect(comparedSizes(null, null, history.slice(3), 4)).toEqual({ first: 2, second: 4 });
     expect(comparedSizes(null, null, [], 7)).toEqual({ first: 4, second: 7 });
   });
 
-  it('are none where there is one size only, and nothing that is no size counts', () => {
+  it('are undefined with a single size, and ignore invalid sizes', () => {
     expect(comparedSizes(null, null, [], 1)).toBeUndefined();
     expect(comparedSizes(null, null, history, undefined)).toBeUndefined();
     for (const bad of ['0', '-1', '01', '1e3', 'x', '', '9007199254740993'])
@@ -70,7 +70,7 @@ describe('the sizes that are compared', () => {
 });
 
 describe('an entry', () => {
-  it('has a title for kinds that tell more than their subject', () => {
+  it('has a title for kinds that have more information than their subject', () => {
     const titleOf = (kind: string, data: object) => entryOf({ kind, data }).title;
     expect(titleOf('alert.raised', { severity: 'high', title: 'Scan' })).toBe('high: Scan');
     expect(titleOf('principal.role_changed', { from: ['viewer'], to: ['admin', 'analyst'] })).toBe(
@@ -83,7 +83,7 @@ describe('an entry', () => {
     expect(titleOf('token.issued', {})).toBeUndefined();
   });
 
-  it('is read whatever it holds', () => {
+  it('is read whatever its contents', () => {
     for (const kind of [...entryKinds, 'made.up'])
       for (const data of [undefined, null, 7, [], { title: 7, from: {}, to: [null] }])
         expect(entryOf({ kind, data }).kind).toBe(kind);
@@ -93,7 +93,7 @@ describe('an entry', () => {
 });
 
 describe('a file', () => {
-  it('is known by what it says that it is', () => {
+  it('is recognised by its contents', () => {
     expect(kindOf('{"leaf_index":0}')).toBe('bundle');
     expect(kindOf('garbage')).toBe('bundle');
     expect(kindOf('')).toBe('bundle');
@@ -113,7 +113,7 @@ describe('keys', () => {
   ];
   const keys = new Map(line.map((key) => [key.kid, key]));
 
-  it('stand in the order in which they took over', () => {
+  it('are ordered by the time they became active', () => {
     expect(succession(keys, 'transparency-sth').map(({ kid }) => kid)).toEqual(['a', 'b', 'c']);
     const place = placeOfKey(keys, line[1]!);
     expect([place.number, place.of, place.before?.kid, place.after?.kid]).toEqual([2, 3, 'a', 'c']);
@@ -121,13 +121,13 @@ describe('keys', () => {
   });
 });
 
-describe('text that could look like another', () => {
-  it('is written as JSON writes it', () => {
+describe('deceptive text', () => {
+  it('is escaped as in JSON', () => {
     expect(withoutTricks('a\u202eb\u200bc\u0007\u2028\ufeff')).toBe('a\\u202eb\\u200bc\\u0007\\u2028\\ufeff');
     expect(withoutTricks('\u{e0001}')).toBe('\\udb40\\udc01');
   });
 
-  it('is left alone where there is nothing to it', () => {
+  it('is unchanged without deceptive characters', () => {
     const plain = '{\n  "title": "Größe 長 😀 – “x”"\n}';
     expect(withoutTricks(plain)).toBe(plain);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
-// The zone of the reader is a preference of a browser.
+// The time zone is a browser preference.
 vi.stubGlobal('localStorage', { getItem: () => JSON.stringify({ zone: 'utc' }) });
 vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {} }));
 const { day, relative, within } = await import('../../../src/console/ui/format.ts');
@@ -19,18 +19,18 @@ test.each([
   ['2026-10-21T12:00:00Z', '2026-10-21'],
   ['2009-11-20T12:00:00Z', '2009-11-20'],
   ['2027-06-01T12:00:00Z', '2027-06-01'],
-])('%s is written as %s', (at, text) => {
+])('formats %s as %s', (at, text) => {
   expect(relative(Date.parse(at), now)).toBe(text);
 });
 
 test.each([
   ['2026-01-02T03:04:05Z', '01-02'],
   ['2025-12-31T23:59:59Z', '2025-12-31'],
-])('the day of %s is %s: a year that is not this one is named', (at, text) => {
+])('formats the day of %s as %s, with the year unless it is the current one', (at, text) => {
   expect(day(Date.parse(at))).toBe(text);
 });
 
-test('only bounds that were chosen are named', () => {
+test('names only the bounds that are set', () => {
   const [from, to] = ['2026-11-20T00:00:00Z', '2026-11-20T06:00:00Z'];
   expect(within(undefined, undefined)).toBe('');
   expect(within(from, undefined)).toBe(' since 2026-11-20 00:00:00');

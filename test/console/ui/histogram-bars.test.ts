@@ -9,7 +9,7 @@ const bucket = (index: number, by_severity: Record<string, number>) => ({
   by_severity,
 });
 
-test('a series for each severity that there is, and the end of the last bar', () => {
+test('returns a series per severity present, and the end of the last bar', () => {
   const { times, series } = barsOf({
     buckets: [bucket(0, { low: 2 }), bucket(1, {}), bucket(2, { low: 1, critical: 4 })],
     bucket_ms: hour,
@@ -21,7 +21,7 @@ test('a series for each severity that there is, and the end of the last bar', ()
   ]);
 });
 
-test('the period before is drawn where anything was, bucket beside bucket', () => {
+test('draws a non-empty previous period bucket by bucket', () => {
   const now = { buckets: [bucket(8, { low: 2 }), bucket(9, { high: 1 })], bucket_ms: hour };
   expect(barsOf(now, { buckets: [bucket(6, {}), bucket(7, {})], bucket_ms: hour }).series).toHaveLength(2);
   const before = barsOf(now, { buckets: [bucket(6, { low: 5 }), bucket(7, {})], bucket_ms: hour }).series.at(
@@ -30,17 +30,17 @@ test('the period before is drawn where anything was, bucket beside bucket', () =
   expect(before).toMatchObject({ previous: true, values: [5, 0, null] });
 });
 
-test('the period before is not drawn where its buckets are of another width', () => {
+test('omits the previous period if its buckets have another width', () => {
   const now = { buckets: [bucket(8, { low: 2 })], bucket_ms: hour };
   const before = { buckets: [bucket(7, { low: 5 })], bucket_ms: hour / 2 };
   expect(barsOf(now, before).series.map(({ title }) => title)).toEqual(['Low']);
 });
 
-test('nothing stored is nothing drawn', () => {
+test('draws nothing for an empty histogram', () => {
   expect(barsOf({ buckets: [], bucket_ms: hour })).toEqual({ times: [], series: [] });
 });
 
-test('what is dragged becomes whole buckets around it', () => {
+test('extends a dragged range to whole buckets', () => {
   const shown = { buckets: [bucket(1, {}), bucket(2, {})], bucket_ms: hour };
   expect(zoomed(1.2 * hour, 2.1 * hour, shown)).toEqual({
     from: new Date(hour).toISOString(),
@@ -52,7 +52,7 @@ test('what is dragged becomes whole buckets around it', () => {
   });
 });
 
-test('what is dragged over weeks begins and ends on the Mondays of the service', () => {
+test("aligns a range dragged over weekly buckets to the service's Mondays", () => {
   const week = 7 * 24 * hour;
   const span = { from: Date.UTC(2026, 6, 1), to: Date.UTC(2026, 10, 22) };
   const shown = new TimeBuckets(span, 25).histogram('alert');

@@ -5,20 +5,20 @@ const order = ['a', 'b', 'c', 'd', 'e'];
 const ids = ({ ids: marked }: { ids: ReadonlySet<string> }) => [...marked].sort().join('');
 
 describe('selecting', () => {
-  test('one, and no longer', () => {
+  test('toggles one row', () => {
     const one = toggled(noMarks, 'b');
     expect(ids(one)).toBe('b');
     expect(ids(toggled(one, 'b'))).toBe('');
   });
 
-  test('from the one before to this, either way round, and what was selected stays', () => {
+  test('adds the range from the anchor to this row, in either direction', () => {
     const some = toggled(toggled(noMarks, 'a'), 'c');
     expect(ids(through(some, 'e', order))).toBe('acde');
     expect(ids(through(toggled(noMarks, 'd'), 'b', order))).toBe('bcd');
     expect(ids(through(noMarks, 'b', order))).toBe('b');
   });
 
-  test('from one that is no longer listed is this alone', () => {
+  test('selects only this row if the anchor is no longer listed', () => {
     expect(ids(through(toggled(noMarks, 'gone'), 'b', order))).toBe('bgone');
   });
 
@@ -27,16 +27,16 @@ describe('selecting', () => {
   });
 });
 
-describe('the next one', () => {
+describe('the neighbour', () => {
   const isLeft = (id: string) => id !== 'c';
 
-  test('is the first after it that is left, else the last before it', () => {
+  test('is the next remaining row, else the previous one', () => {
     expect(neighbour('b', order, isLeft)).toBe('d');
     expect(neighbour('e', order, isLeft)).toBe('d');
     expect(neighbour('a', ['a'], isLeft)).toBeUndefined();
   });
 
-  test('of one that is not listed is the first', () => {
+  test('of an unlisted row is the first row', () => {
     expect(neighbour('gone', order, isLeft)).toBe('a');
   });
 });

@@ -13,7 +13,7 @@ test.each([
   [1000, 1000],
   [1001, 2000],
   [24_000, 30_000],
-])('of %d the scale ends at %d', (value, top) => {
+])('the scale for %d ends at %d', (value, top) => {
   expect(roundUp(value)).toBe(top);
 });
 
@@ -23,11 +23,11 @@ test.each([
   [1024 ** 2, '1 MiB'],
   [555 * 1024 ** 2, '600 MiB'],
   [9 * 1024 ** 5, '10 PiB'],
-])('of %d bytes it ends at %s', (value, top) => {
+])('the scale for %d bytes ends at %s', (value, top) => {
   expect(bytes(roundUp(value, 1024))).toBe(top);
 });
 
-test('it is never below the value, and never much more than twice it', () => {
+test('is never below the value, and not much more than twice the value', () => {
   fc.assert(
     fc.property(
       fc.double({ min: 1, max: 2 ** 70, noNaN: true }),
@@ -46,20 +46,20 @@ test.each([
   [1024, '1 KiB'],
   [1536, '1.5 KiB'],
   [1_047_000, '1,022 KiB'],
-])('%d bytes are written %s', (value, text) => {
+])('formats %d bytes as %s', (value, text) => {
   expect(bytes(value)).toBe(text);
 });
 
 const of = (...values: (number | null)[]) => ({ values });
 
-test('bars are as high as their values: a small share is a small part', () => {
+test('draws bars in proportion to their values', () => {
   expect(stacked([of(993, null), of(7, null)], 0)).toEqual([
     [1000, 0],
     [7, 0],
   ]);
 });
 
-test('a value above zero is drawn as at least a pixel, on top of which the others keep their height', () => {
+test('draws values above zero at least one pixel high, without covering others', () => {
   expect(stacked([of(993, 0), of(0, 0), of(7, 0)], 20)).toEqual([
     [1013, 0],
     [20, 0],
@@ -67,6 +67,6 @@ test('a value above zero is drawn as at least a pixel, on top of which the other
   ]);
 });
 
-test('the period before stands alone', () => {
+test('does not stack the previous period', () => {
   expect(stacked([of(1), { values: [50], previous: true }, of(2)], 0)).toEqual([[3], [50], [2]]);
 });

@@ -1,4 +1,4 @@
-/** The colours of severities are told apart, and read, in both themes and by colour-blind users. */
+/** Severity colours are distinguishable and readable in both themes, also for colour-blind users. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { severities } from '../../../src/contract/vocabulary.ts';
@@ -36,7 +36,7 @@ function contrast(one: string, other: string): number {
   return (higher + 0.05) / (lower + 0.05);
 }
 
-/** Machado, Oliveira and Fernandes 2009, of full severity. */
+/** Machado, Oliveira and Fernandes 2009, at full severity. */
 const eyes: Readonly<Record<string, Matrix>> = {
   'normal vision': [
     [1, 0, 0],
@@ -60,7 +60,7 @@ const eyes: Readonly<Record<string, Matrix>> = {
   ],
 };
 
-/** Distance in OKLab, in which black and white are 100 apart. */
+/** Distance in OKLab, scaled so that black and white are 100 apart. */
 function distance(one: string, other: string, seen: Matrix): number {
   const [a, b] = [one, other].map((hex) => {
     const cones = times(
@@ -87,12 +87,12 @@ describe.each([
   ['dark', coloursOf(dark)],
   ['light', coloursOf(light)],
 ])('in the %s theme', (_name, colours) => {
-  test.each(severities)('%s is read on every ground', (severity) => {
+  test.each(severities)('%s is readable on every background', (severity) => {
     for (const ground of ['ground', 'panel', 'raised', 'selected', 'hover'])
       expect(contrast(colours[severity]!, colours[ground]!), ground).toBeGreaterThanOrEqual(4.5);
   });
 
-  test.each(Object.entries(eyes))('severities are told apart with %s', (_eye, seen) => {
+  test.each(Object.entries(eyes))('severities are distinguishable with %s', (_eye, seen) => {
     for (const [at, severity] of severities.entries())
       for (const other of severities.slice(at + 1))
         expect(

@@ -7,7 +7,7 @@ import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { type AdministrationView, views } from './views.ts';
 import './administration.css';
 
-/** Who may do what, what is looked for, and how the service is run: each view to who may see it. */
+/** The administration page. Users see only the views that their roles include. */
 export default function Administration() {
   const asked = place.value.params.get('view');
   const offered = views.filter(({ needs }) => may(needs));
@@ -20,7 +20,7 @@ export default function Administration() {
       range={shown?.value === 'audit' && offered.includes(shown) ? 'any' : 'none'}
     >
       {shown === undefined || !offered.includes(shown) ? (
-        <Empty title={`${shown?.title ?? 'This page'} is not for your role`}>
+        <Empty title={`${shown?.title ?? 'This page'} is not available to your role`}>
           {me.value?.name} has {me.value?.roles.join(', ') || 'no role'}.
         </Empty>
       ) : (
@@ -30,7 +30,7 @@ export default function Administration() {
   );
 }
 
-/** Links, so that nothing of one view (its filters, what is open) goes along to the next. */
+/** Links to the views. Filters and the open item of one view are not carried over to another. */
 function Views({
   offered,
   shown,
@@ -39,7 +39,7 @@ function Views({
   shown: AdministrationView | undefined;
 }) {
   return (
-    <nav class="admin-views" aria-label="Views of the administration">
+    <nav class="admin-views" aria-label="Administration views">
       {offered.map(({ value, title }) => (
         <a
           key={value}
@@ -56,7 +56,7 @@ function Views({
   );
 }
 
-/** The view, once its part of the program is there. */
+/** Loads and shows the code of a view. */
 function Shown({ view }: { view: AdministrationView }) {
   const [loaded, setLoaded] = useState<{ View: ComponentType } | Error | undefined>();
   const load = () => {

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import type { OperationId } from '../../../contract/routes.ts';
 
-/** A view of the page, and the operation without which there is nothing in it. */
+/** A view of the administration page, and the operation that it requires. */
 export interface AdministrationView {
   readonly value: string;
   readonly title: string;
@@ -9,7 +9,7 @@ export interface AdministrationView {
   readonly load: () => Promise<{ default: ComponentType }>;
 }
 
-/** In the order in which they stand; the first that somebody may see is shown first. */
+/** All views in display order. The first permitted one is the default. */
 export const views: readonly AdministrationView[] = [
   { value: 'rules', title: 'Rules', needs: 'listRules', load: () => import('./rules/view.tsx') },
   { value: 'silences', title: 'Silences', needs: 'listSilences', load: () => import('./silences/view.tsx') },

@@ -40,14 +40,14 @@ function rank(name: string): number {
   return (place < 0 ? order.length : place) + (name.includes('/') ? 0.5 : 0);
 }
 
-/** A page that has all words of a search, with the text around the first one. */
+/** A search result: a page with the text around the first search word. */
 interface Match {
   readonly name: string;
   readonly title: string;
   readonly around: string;
 }
 
-/** Pages that have all words, those with the words in their title first. */
+/** Returns the pages that contain all words, those with the words in their title first. */
 export function searchPages(query: string): Match[] {
   const words = query
     .toLowerCase()

@@ -4,7 +4,7 @@ import { href, place } from '../../state/address.ts';
 import { Empty } from '../../ui/states.tsx';
 import { manualPages, pageNames, searchPages } from './manual-pages.ts';
 
-/** The manual: a list of pages beside the page that the address names, or the pages that a search finds. */
+/** The manual: a list of pages with the page in the address, or search results. */
 export function Manual({ query }: { query: string }) {
   const asked = place.value.params.get('page') ?? '';
   const name = manualPages.has(asked) ? asked : 'first-day';
@@ -35,7 +35,7 @@ export function Manual({ query }: { query: string }) {
 
 function Found({ query }: { query: string }) {
   const found = searchPages(query);
-  if (found.length === 0) return <Empty title="No page has all of these words." />;
+  if (found.length === 0) return <Empty title="No matching pages" />;
   return (
     <ul class="panel manual-page" aria-label="Search results">
       {found.map(({ name, title, around }) => (

@@ -1,4 +1,4 @@
-/** As much of an OpenAPI 3.1 document as the page shows. */
+/** The parts of an OpenAPI 3.1 document that the page shows. */
 export interface OpenApi {
   readonly info: { readonly version: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
@@ -45,30 +45,30 @@ export interface Schema {
   readonly default?: unknown;
 }
 
-/** An operation and where it is. */
+/** An operation with its method and path. */
 export interface Placed {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
 }
 
-/** Operations in which every word of `text` occurs, in the order of the document. */
+/** Returns the operations that contain every word of `text`, in the order of the document. */
 export function matching({ paths }: OpenApi, text: string): Placed[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([method, { operationId, summary, tags }]) => {
-        const told = `${method} ${path} ${operationId} ${summary} ${tags.join(' ')}`.toLowerCase();
-        return words.every((word) => told.includes(word));
+        const searchText = `${method} ${path} ${operationId} ${summary} ${tags.join(' ')}`.toLowerCase();
+        return words.every((word) => searchText.includes(word));
       })
       .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
 }
 
-/** The name of the component that a schema refers to. */
+/** Returns the name of the component that a schema refers to. */
 export const nameOf = ({ $ref }: Schema): string | undefined => $ref?.split('/').at(-1);
 
-/** What values of a schema are, in a few words: `string (uuid), 1–200 long`, `array of Alert`. */
+/** Describes the values of a schema: `string (uuid), 1–200 long`, `array of Alert`. */
 export function kindOf(schema: Schema): string {
   const name = nameOf(schema);
   if (name !== undefined) return name;

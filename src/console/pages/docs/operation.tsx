@@ -4,7 +4,7 @@ import { type Content, kindOf, type Operation, type Parameter, type Placed } fro
 import { Prose } from './prose.tsx';
 import { Properties, SchemaName } from './schema.tsx';
 
-/** One operation: who may, what it takes, and what it answers. */
+/** An operation: roles, parameters, body and responses. */
 export function OperationCard({ placed, open }: { placed: Placed; open: boolean }) {
   const { method, path, operation } = placed;
   const [isOpen, setOpen] = useState(open);
@@ -28,7 +28,7 @@ function OperationBody({ operation }: { operation: Operation }) {
     <div class="docs-body">
       <p class="quiet">
         <code>{operation.operationId}</code> ·{' '}
-        {roles === undefined ? 'anybody' : `by default for ${roles.join(', ')}`}
+        {roles === undefined ? 'public' : `default roles: ${roles.join(', ')}`}
       </p>
       {parameters.length > 0 && (
         <Section title="Parameters">
@@ -40,7 +40,7 @@ function OperationBody({ operation }: { operation: Operation }) {
           <Bodies content={requestBody.content} />
         </Section>
       )}
-      <Section title="Answers">
+      <Section title="Responses">
         <dl class="docs-answers">
           {Object.entries(responses).map(([status, { description, content }]) => (
             <div key={status}>

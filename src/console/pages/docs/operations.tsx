@@ -6,7 +6,10 @@ import { OperationCard } from './operation.tsx';
 import { Prose } from './prose.tsx';
 import { SchemaCard } from './schema.tsx';
 
-/** The API: the operations of `GET /api/v1/openapi.json` that have all words of a search, or the schema that the address names. */
+/**
+ * API reference: the operations of `GET /api/v1/openapi.json` that match the search, or the schema in the
+ * address.
+ */
 export function ApiReference({ query }: { query: string }) {
   const document = useAnswer('getOpenApi', {});
   const shown = place.value.params.get('schema');
@@ -25,12 +28,12 @@ export function ApiReference({ query }: { query: string }) {
 
 function Operations({ api, text }: { api: OpenApi; text: string }) {
   const found = matching(api, text);
-  if (found.length === 0) return <Empty title="No operation has all of these words." />;
+  if (found.length === 0) return <Empty title="No matching operations" />;
   return (
     <div class="docs">
       {text === '' && (
         <p class="docs-about">
-          Version {api.info.version}. <Prose text={api.info.description} /> For programs:{' '}
+          Version {api.info.version}. <Prose text={api.info.description} /> Machine-readable:{' '}
           <a href="/api/v1/openapi.json">openapi.json</a>.
         </p>
       )}

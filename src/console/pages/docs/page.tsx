@@ -10,11 +10,11 @@ const tabs = [
   { value: 'api', title: 'API' },
 ] as const;
 
-/** The documentation: the manual that comes with the program, and the API reference, each with a search. */
+/** The documentation: manual and API reference, each with a search. */
 export default function Docs() {
   const shown = shownTab('view', tabs);
   const query = place.value.params.get('q') ?? '';
-  const label = shown === 'api' ? 'Search operations' : 'Search the manual';
+  const label = shown === 'api' ? 'Search operations' : 'Search manual';
   return (
     <Page
       title="Docs"

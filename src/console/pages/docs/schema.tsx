@@ -2,7 +2,7 @@ import { href } from '../../state/address.ts';
 import { kindOf, nameOf, type Schema } from './open-api.ts';
 import { Prose } from './prose.tsx';
 
-/** A component of the document, whole. */
+/** A component of the document. */
 export function SchemaCard({ name, schema }: { name: string; schema: Schema }) {
   return (
     <section class="panel" aria-label={name}>
@@ -20,7 +20,7 @@ export function SchemaCard({ name, schema }: { name: string; schema: Schema }) {
   );
 }
 
-/** What a schema is: a link where it is a component. */
+/** Describes a schema, with a link if it is a component. */
 export function SchemaName({ schema }: { schema: Schema }) {
   const name = nameOf(schema) ?? (schema.items && nameOf(schema.items));
   if (name === undefined) return <span class="quiet mono">{kindOf(schema)}</span>;
@@ -31,10 +31,10 @@ export function SchemaName({ schema }: { schema: Schema }) {
   );
 }
 
-/** How deep objects in objects are shown in place. */
+/** Maximum depth of nested objects shown inline. */
 const maxDepth = 4;
 
-/** The members of an object, those of objects in it below them. */
+/** The members of an object, including nested ones. */
 export function Properties({ schema, depth = 0 }: { schema: Schema; depth?: number }) {
   const members = Object.entries(schema.properties ?? {});
   if (members.length === 0) return <SchemaName schema={schema} />;

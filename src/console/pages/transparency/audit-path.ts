@@ -1,24 +1,24 @@
 import { type Hash, type Hasher, nodeHash, splitPoint } from '../../../tlog/tree.ts';
 
-/** Leaves `from` ≤ index < `to`. */
+/** The leaves `from` ≤ index < `to`. */
 export interface Leaves {
   readonly from: number;
   readonly to: number;
 }
 
-/** One step up the path of an inclusion proof: two nodes are hashed together, of which the path brings one. */
+/** One step up the path of an inclusion proof: hashes the node so far with the next hash of the path. */
 export interface PathStep {
-  /** Where the hash of the path stands beside the one that was computed. */
+  /** The side of the path's hash. */
   readonly side: 'left' | 'right';
-  /** What the hash of the path covers. */
+  /** The leaves below the path's hash. */
   readonly sibling: Leaves;
-  /** What the node above both covers. */
+  /** The leaves below the resulting node. */
   readonly node: Leaves;
 }
 
 /**
- * The steps from a leaf to the root (RFC 6962 section 2.1.1), one for each hash of the path, in its order. Sizes and
- * indices are safe integers with 0 ≤ leafIndex < treeSize.
+ * Returns the steps from a leaf to the root (RFC 6962, section 2.1.1), one for each hash of the path, in its
+ * order. Sizes and indices are safe integers with 0 ≤ leafIndex < treeSize.
  */
 export function pathSteps(leafIndex: number, treeSize: number): PathStep[] {
   const steps: PathStep[] = [];
@@ -34,7 +34,10 @@ export function pathSteps(leafIndex: number, treeSize: number): PathStep[] {
   return steps.reverse();
 }
 
-/** What each step gives, from the leaf's hash and the path: the last is the root. At most `count` steps are made. */
+/**
+ * Computes the node of each step from the leaf's hash and the path; the last one is the root. Makes at most
+ * `count` steps.
+ */
 export function climb(
   sha256: Hasher,
   leaf: Hash,

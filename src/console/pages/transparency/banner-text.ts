@@ -1,7 +1,7 @@
 import { fingerprint, type LogKey, type SignedHead } from '../../../client/verifier.ts';
 import { bytesToHex } from '../../../tlog/hex.ts';
 
-/** What a service prints at its start of this head, in the same form, so that the two can be laid side by side. */
+/** Returns this head in the form that the service prints at startup, so that the two can be compared. */
 export function bannerText(head: SignedHead, key: LogKey): string {
   const root = bytesToHex(head.root);
   const rows = [

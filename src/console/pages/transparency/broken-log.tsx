@@ -8,7 +8,7 @@ import { Time } from '../../ui/time.tsx';
 import { FaultText } from './check.tsx';
 import './broken-log.css';
 
-/** Said above every view of the log while it does not hold, and after, until somebody has seen to it. */
+/** Banner above all views while the log does not verify, and afterwards until the user dismisses it. */
 export function BrokenLog() {
   const state = pinState.value;
   const kept = keptEvidence.value;
@@ -18,19 +18,20 @@ export function BrokenLog() {
     <section class="broken-log" role="alert">
       <h2>
         {convicts(kept.text)
-          ? 'This log once contradicted itself'
-          : 'This log once did not fit what it was before'}
+          ? 'This log contradicted itself in the past'
+          : 'This log was inconsistent with its earlier state in the past'}
       </h2>
       <p>
         <Time at={kept.at} as="exact" />: <bdi class="mono">{kept.code}</bdi>. <bdi>{kept.message}</bdi>
       </p>
       <p>
-        What it shows now fits again{convicts(kept.text) ? ", but what it signed then can't be unsigned" : ''}
-        . The evidence is kept in this browser.
+        The log is consistent again
+        {convicts(kept.text) ? ", but the contradicting signatures can't be withdrawn" : ''}. The evidence is
+        saved in this browser.
       </p>
       <div class="row">
-        <Button onClick={() => saveEvidence(kept.text)}>Download the evidence</Button>
-        <Button onClick={putEvidenceAway}>I have it: don't show this again</Button>
+        <Button onClick={() => saveEvidence(kept.text)}>Download evidence</Button>
+        <Button onClick={putEvidenceAway}>Dismiss</Button>
       </div>
     </section>
   );
@@ -47,12 +48,12 @@ function BrokenNow({ state }: { state: Extract<PinState, { kind: 'broken' }> }) 
       <div class="row">
         {text !== undefined && (
           <Button kind="primary" onClick={() => saveEvidence(text)}>
-            Download the evidence
+            Download evidence
           </Button>
         )}
         <Button onClick={() => void checkLog()}>Check again</Button>
         <a class="button" href={href('transparency', { view: 'consistency' })}>
-          The pin
+          View pin
         </a>
       </div>
     </section>
@@ -60,53 +61,55 @@ function BrokenNow({ state }: { state: Extract<PinState, { kind: 'broken' }> }) 
 }
 
 function titleOf(fault: Fault, evidence: string | undefined): string {
-  if (fault.kind !== 'misbehaviour') return 'What the log shows does not verify';
+  if (fault.kind !== 'misbehaviour') return 'The log does not verify';
   return convicts(evidence)
-    ? 'The log contradicts what it signed before'
-    : 'The log is not what it was before';
+    ? 'The log contradicts an earlier signed tree head'
+    : 'The log is inconsistent with its earlier state';
 }
 
-/** Whether the evidence shows to everybody that the log signed what can't both be true. */
+/** Whether the evidence proves to third parties that the log signed contradicting statements. */
 function convicts(text: string | undefined): boolean {
   const evidence = text === undefined ? undefined : parseEvidence(text);
   return evidence !== undefined && !(evidence instanceof Fault) && judge(evidence).convicts;
 }
 
-/** What follows from it, and what to do. */
+/** Explains the fault and the next steps. */
 function Meaning({ fault, pin, convicting }: { fault: Fault; pin: Pin | undefined; convicting: boolean }) {
   const before =
     pin === undefined
       ? ''
-      : ` This browser verified it at ${number(pin.head.size)} entries, and keeps that pin as it is.`;
+      : ` This browser last verified it at ${number(pin.head.size)} entries and keeps that pin.`;
   if (fault.kind === 'misbehaviour')
     return (
       <>
         <p>
           Entries may have been removed, changed, or shown differently to others.{before}{' '}
           {convicting
-            ? 'The evidence convicts it by itself: it signed what can not both be true.'
-            : 'It may be deliberate, a backup that was restored or a log that was replaced, or an old answer from something on the way: the evidence alone convicts nobody.'}
+            ? 'The evidence is conclusive: the log signed two contradicting statements.'
+            : 'The cause may be tampering, a restored backup, a replaced log, or a stale response from a proxy: the evidence alone is not conclusive.'}
         </p>
         <ol class="broken-steps">
-          <li>Download the evidence: it holds both signed heads and what doesn't fit.</li>
+          <li>Download the evidence: it contains both signed heads and the mismatch.</li>
           <li>
-            Check it elsewhere, without this service: <code>npx candor verify candor-evidence.json</code>
+            Verify it elsewhere, without this service: <code>npx candor verify candor-evidence.json</code>
           </li>
-          <li>Compare with other auditors and witnesses, and ask the operator. Don't pin anew before.</li>
+          <li>
+            Compare with other auditors and witnesses, and contact the operator. Do not reset the pin before.
+          </li>
         </ol>
       </>
     );
   if (fault.code === 'MALFORMED_PIN' || fault.code === 'OTHER_LOG')
     return (
       <p>
-        The pin that this browser kept is not usable for this log: it was altered, or is of another address.
-        That accuses nobody. Import a pin that you trust, or pin anew.
+        The pin stored in this browser cannot be used for this log: it was altered or belongs to another
+        address. This is not evidence against the log. Import a pin that you trust, or reset the pin.
       </p>
     );
   return (
     <p>
-      Nothing that it says is believed until it does.{before} It may be a mistake of the service or of
-      something on the way: check again, and if it stays, ask the operator.
+      Its data cannot be trusted until it verifies.{before} The cause may be an error of the service or a
+      proxy: check again, and contact the operator if it persists.
     </p>
   );
 }

@@ -8,14 +8,17 @@ import {
 import { number } from '../../ui/format.ts';
 import { Check, FaultText } from './check.tsx';
 
-/** The checkpoint and the timestamps of a bundle. RFC 3161 tokens need X.509, which browsers do not offer to pages. */
+/**
+ * Verification results for the checkpoint and timestamps of a bundle. RFC 3161 tokens need X.509, which
+ * browsers do not offer to pages.
+ */
 export function BundleProofsShown({ text, bundle, keys }: { text: string; bundle: Bundle; keys: KeySet }) {
   const proofs = parseBundleProofs(text);
   const proven = proofs instanceof Fault ? proofs : verifyBundleProofs(bundle, proofs, keys);
   if (proven instanceof Fault)
     return (
       <ul class="checks panel">
-        <Check state="bad" title="Its checkpoint or timestamps do not belong to this entry">
+        <Check state="bad" title="Checkpoint or timestamps do not belong to this entry">
           <FaultText fault={proven} />
         </Check>
       </ul>
@@ -25,20 +28,20 @@ export function BundleProofsShown({ text, bundle, keys }: { text: string; bundle
   return (
     <ul class="checks panel">
       {checkpoint === undefined ? (
-        <Check state="open" title="It has no checkpoint">
-          Bundles of earlier versions, and of a degraded log, have none.
+        <Check state="open" title="No checkpoint">
+          Bundles of earlier versions or of a degraded log have none.
         </Check>
       ) : (
-        <Check state="good" title={`Under the signed checkpoint of ${number(checkpoint.size)} entries`}>
+        <Check state="good" title={`Covered by the signed checkpoint at ${number(checkpoint.size)} entries`}>
           <bdi>{checkpoint.origin}</bdi>.{' '}
           {checkpoint.published
-            ? 'Cosignatures are checked on the command line, with --witness.'
-            : 'The log signed it for this bundle: the published one did not cover the entry yet.'}
+            ? 'Verify cosignatures on the command line with --witness.'
+            : 'Signed for this bundle, because the published checkpoint did not cover the entry yet.'}
         </Check>
       )}
       {timestamps > 0 && (
-        <Check state="open" title={`${number(timestamps)} timestamps of authorities, not checked here`}>
-          They belong to this entry. Check them with <span class="mono">candor verify --tsa-ca</span>.
+        <Check state="open" title={`${number(timestamps)} authority timestamps, not verified here`}>
+          They belong to this entry. Verify them with <span class="mono">candor verify --tsa-ca</span>.
         </Check>
       )}
     </ul>

@@ -5,13 +5,13 @@ import './check.css';
 export type CheckState = 'good' | 'bad' | 'waiting' | 'open';
 
 const signs: Readonly<Record<CheckState, { shape: string; word: string }>> = {
-  good: { shape: '✓', word: 'Checked' },
-  bad: { shape: '✕', word: 'Broken' },
-  waiting: { shape: '…', word: 'Being checked' },
-  open: { shape: '○', word: 'Not checked' },
+  good: { shape: '✓', word: 'Verified' },
+  bad: { shape: '✕', word: 'Failed' },
+  waiting: { shape: '…', word: 'Verifying' },
+  open: { shape: '○', word: 'Not verified' },
 };
 
-/** ✓, ✕, … or ○: shape and word, never colour alone. */
+/** Verification status as a shape and a word, because colour alone is not accessible. */
 export function Tick({ state }: { state: CheckState }) {
   const { shape, word } = signs[state];
   return (
@@ -22,7 +22,7 @@ export function Tick({ state }: { state: CheckState }) {
   );
 }
 
-/** One thing that is checked, what came of it, and by what. */
+/** One check with its result and details. */
 export function Check({
   state,
   title,
@@ -43,7 +43,7 @@ export function Check({
   );
 }
 
-/** Why something was refused: the code, what it means, and what came. */
+/** A fault: its code, what the code means, and the details. */
 export function FaultText({ fault }: { fault: Fault }) {
   return (
     <p class="fault">

@@ -19,7 +19,7 @@ import { type Shown, WitnessesPart } from './witnesses-part.tsx';
 const refreshMs = 10_000;
 
 interface Seen extends Shown {
-  /** Whether it is of the tree that this browser has pinned; undefined without a pin. */
+  /** Whether it is consistent with this browser's pin; undefined without a pin. */
   readonly pinned: true | Fault | undefined;
 }
 
@@ -37,12 +37,12 @@ async function seeCheckpoint(): Promise<Seen | Fault> {
 const isSeen = (value: Seen | Fault | undefined): value is Seen =>
   value !== undefined && !(value instanceof Fault);
 
-/** The head as a note that other tools and witnesses read (C2SP tlog-checkpoint), and who cosigned it. */
+/** The tree head as a note for other tools and witnesses (C2SP tlog-checkpoint), and its cosignatures. */
 export function CheckpointPart() {
   const { value, again } = useChecked<Seen>(['checkpoint'], seeCheckpoint);
   const status = useAnswer('getStatus', {}, { refreshMs, enabled: signedIn.value && may('getStatus') });
   const witnesses = status.data?.data.attributes.witnesses;
-  // Another one is published, or this one has more cosignatures; or there is a pin now that it can be held to.
+  // Refresh when a new checkpoint or cosignature is published, and once there is a pin to compare with.
   const published =
     witnesses &&
     JSON.stringify([witnesses.published_size, witnesses.witnesses.map(({ cosignatures }) => cosignatures)]);
@@ -55,9 +55,9 @@ export function CheckpointPart() {
       {value === undefined ? (
         <Loading />
       ) : value instanceof EmptyLog ? (
-        <Empty title="The log is empty.">There is a checkpoint from the first entry on.</Empty>
+        <Empty title="The log is empty">The first entry creates the first checkpoint.</Empty>
       ) : value instanceof NotFound || (value instanceof Fault && value.kind === 'unavailable') ? (
-        <Empty title="There is no checkpoint now.">
+        <Empty title="No checkpoint available">
           <FaultText fault={value} />
         </Empty>
       ) : value instanceof Fault ? (
@@ -80,13 +80,13 @@ function Checkpoint({ checkpoint, pinned, onAgain }: Seen & { onAgain: () => voi
   return (
     <section class="panel stack wide-facts">
       <div class="row spread">
-        <h2>Checkpoint of {number(size)} entries</h2>
+        <h2>Checkpoint at {number(size)} entries</h2>
         <button type="button" class="button button-plain" onClick={onAgain}>
-          Ask again
+          Refresh
         </button>
       </div>
       <ul class="checks">
-        <Check state="good" title="Signed by the checkpoint key of the log, verified here" />
+        <Check state="good" title="Signed by the log’s checkpoint key, verified in this browser" />
         <Check
           state={
             pinned === true
@@ -95,14 +95,12 @@ function Checkpoint({ checkpoint, pinned, onAgain }: Seen & { onAgain: () => voi
                 ? 'bad'
                 : 'open'
           }
-          title={
-            pinned === true ? 'Of the tree that this browser has pinned' : 'Not held to a pin of this browser'
-          }
+          title={pinned === true ? 'Consistent with this browser’s pin' : 'Not compared with a pin'}
         >
           {pinned instanceof Fault && <FaultText fault={pinned} />}
         </Check>
       </ul>
-      <pre class="log-banner" tabIndex={0} role="group" aria-label="The note">
+      <pre class="log-banner" tabIndex={0} role="group" aria-label="Checkpoint note">
         {note}
       </pre>
       <Facts
@@ -117,10 +115,10 @@ function Checkpoint({ checkpoint, pinned, onAgain }: Seen & { onAgain: () => voi
           ],
         ]}
       />
-      <p class="quiet">Its key, for witnesses and monitors:</p>
+      <p class="quiet">Verifier key, for witnesses and monitors:</p>
       <Command text={vkey} />
       <details>
-        <summary>The key that signed it</summary>
+        <summary>Signing key</summary>
         <KeyFacts of={key} />
       </details>
     </section>

@@ -10,13 +10,13 @@ interface ConsistencyPictureProps {
   readonly first: number;
   readonly second: number;
   readonly walk: ConsistencyWalk;
-  /** Steps that were computed so far. */
+  /** Number of steps computed so far. */
   readonly done: number;
   readonly broken: boolean;
   readonly width: number;
 }
 
-/** The earlier tree drawn inside the later one: what is old is filled, what came since is not. */
+/** The earlier tree inside the later one: subtrees of the earlier tree are filled. */
 export function ConsistencyPicture({ first, second, walk, done, broken, width }: ConsistencyPictureProps) {
   const hatch = useId();
   const picture = layOut(boundaryShape(first, second), width);
@@ -34,7 +34,7 @@ export function ConsistencyPicture({ first, second, walk, done, broken, width }:
       height={picture.height}
       role="img"
       aria-label={
-        `The tree of ${number(first)} leaves within the tree of ${number(second)} leaves: ` +
+        `Tree of ${number(first)} leaves within the tree of ${number(second)} leaves: ` +
         picture.blocks
           .map((block) => `${spokenLeaves(block)} ${block.to <= first ? 'old' : 'new'}`)
           .join(', ')
@@ -127,8 +127,8 @@ interface OldNode {
 }
 
 /**
- * The nodes that the earlier tree has above its whole subtrees and the later one has not: folded from right to left along
- * its edge. They stand as high as they have levels, between what they are hashed from.
+ * Returns the nodes of the earlier tree that are not in the later one: hashed from right to left along its
+ * edge, above its complete subtrees. Each is placed at its level, centred over its children.
  */
 export function oldNodes(picture: Picture, first: number): OldNode[] {
   const edge = picture.blocks.filter(({ to }) => to <= first);

@@ -21,12 +21,12 @@ import './proof-shown.css';
 import './path-steps.css';
 
 const sources = {
-  pinned: 'pinned by this browser when it was signed',
-  signed: 'signed by the log, as it shows it now',
-  tiles: 'no head of this size was signed: the root is computed from the hashes that the log publishes',
+  pinned: 'pinned by this browser when it was first seen',
+  signed: 'signed head as served by the log now',
+  tiles: 'no head of this size was signed; root computed from the published tiles',
 } as const;
 
-/** Two heads of one log, and the proof that the later tree begins with the earlier one, computed here. */
+/** Two heads and the consistency proof between them, verified in this browser. */
 export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
   const { first, second, path, fault, keys } = comparison;
   const walk = consistencyWalk(first.size, second.size);
@@ -38,8 +38,8 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
   const host = useRef<HTMLDivElement>(null);
   const width = useWidth(host, 640);
   useKeys('Consistency', {
-    j: { title: 'Next step of the proof', run: () => stepping.goTo(done + 1) },
-    k: { title: 'Step of the proof before', run: () => stepping.goTo(done - 1) },
+    j: { title: 'Next proof step', run: () => stepping.goTo(done + 1) },
+    k: { title: 'Previous proof step', run: () => stepping.goTo(done - 1) },
   });
   const start = walk.startsWithRoot ? first.root : path[0];
   const firstRoot = both.first.at(-1) ?? start;
@@ -55,25 +55,25 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
         state={kind}
         title={
           kind === 'waiting'
-            ? 'Being verified in your browser'
+            ? 'Verifying in your browser'
             : kind === 'good'
-              ? `The log only grew: its first ${number(first.size)} entries are what they were`
-              : `The tree of ${number(second.size)} does not begin with the tree of ${number(first.size)}`
+              ? `The log is append-only: its first ${number(first.size)} entries are unchanged`
+              : `The tree of ${number(second.size)} does not extend the tree of ${number(first.size)}`
         }
         about={
           kind === 'bad'
-            ? 'Keep what this page shows, and see what does not fit below.'
-            : `${number(second.size - first.size)} entries came since. Verified in your browser, not by our server. ${heldTo(first)}`
+            ? 'Save this page as evidence. The mismatch is shown below.'
+            : `${number(second.size - first.size)} entries added since. Verified in your browser, not by the server. ${proofStrength(first)}`
         }
       />
       {forked !== undefined && (
-        <Check state="bad" title="The log shows another head now for a size that this browser has pinned">
-          Root now: <Hash value={forked.root} what="Root now" whole />
+        <Check state="bad" title="The log now serves a different head for a size that this browser pinned">
+          Current root: <Hash value={forked.root} what="Current root" whole />
         </Check>
       )}
       <div class="proof-columns">
         <section class="panel stack">
-          <h2>The two heads</h2>
+          <h2>Tree heads</h2>
           <HeadFacts title="Earlier" head={first} computed={finished ? firstRoot : undefined} keys={keys} />
           <HeadFacts title="Later" head={second} computed={finished ? secondRoot : undefined} keys={keys} />
           {fault !== undefined && <FaultText fault={fault} />}
@@ -81,8 +81,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
         <section class="panel stack">
           <div class="row spread">
             <h2>
-              The old tree in the new one: a proof of {proofLength(walk)}{' '}
-              {proofLength(walk) === 1 ? 'hash' : 'hashes'}
+              Consistency proof: {proofLength(walk)} {proofLength(walk) === 1 ? 'hash' : 'hashes'}
             </h2>
             <StepButtons stepping={stepping} count={walk.steps.length} goTo={stepping.goTo} />
           </div>
@@ -104,7 +103,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
               <i class="legend-old" /> in both trees
             </span>
             <span>
-              <i class="legend-new" /> came since
+              <i class="legend-new" /> added since
             </span>
             <span>■ nodes of the earlier tree</span>
             <span>○ nodes of the later tree</span>
@@ -117,7 +116,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
               </span>
               <span class="path-step-gives">
                 {walk.startsWithRoot ? 'the earlier root itself ' : ''}
-                {start !== undefined && <Hash value={start} what="Where both computations start" />}
+                {start !== undefined && <Hash value={start} what="Start of both computations" />}
               </span>
             </li>
             {walk.steps.map((step, i) => {
@@ -139,7 +138,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
                     ) : (
                       <Hash value={hash} what={`Hash ${i + 1} of the proof`} />
                     )}{' '}
-                    <span class="path-step-own">{step.age === 'old' ? 'into both' : 'into the later'}</span>
+                    <span class="path-step-own">{step.age === 'old' ? 'both roots' : 'later root only'}</span>
                   </span>
                   <span class="path-step-gives">
                     {known ? (
@@ -160,11 +159,14 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
   );
 }
 
-/** How much it says: only what this browser knew before can't have been made up since. */
-const heldTo = ({ from }: SizedHead): string =>
+/**
+ * Describes what the comparison proves. Only a head that this browser knew before cannot have been made up
+ * since.
+ */
+const proofStrength = ({ from }: SizedHead): string =>
   from === 'pinned'
-    ? 'The earlier head is the one that this browser knew already.'
-    : 'This browser did not know the earlier head: it shows that what the log signs now fits together.';
+    ? 'The earlier head was pinned by this browser.'
+    : 'The earlier head was not pinned, so this shows only that the log is consistent now.';
 
 function HeadFacts({
   title,
@@ -178,7 +180,7 @@ function HeadFacts({
   keys: Comparison['keys'];
 }) {
   const isSame = computed !== undefined && equalHashes(computed, root);
-  const isTold = from === 'tiles';
+  const isFromTiles = from === 'tiles';
   return (
     <div class="stack">
       <h3>
@@ -194,7 +196,7 @@ function HeadFacts({
       </p>
       <dl class={computed !== undefined && !isSame ? 'roots roots-differ' : 'roots'}>
         <div>
-          <dt>{isTold ? 'Root by tiles' : 'Signed root'}</dt>
+          <dt>{isFromTiles ? 'Root from tiles' : 'Signed root'}</dt>
           <dd>
             <Hash value={root} what="Root" whole />
           </dd>
@@ -208,13 +210,13 @@ function HeadFacts({
         <ul class="checks">
           <Check
             state={key instanceof Fault ? 'bad' : 'good'}
-            title={key instanceof Fault ? 'Its signature does not count' : 'Its signature fits'}
+            title={key instanceof Fault ? 'Invalid signature' : 'Valid signature'}
           >
             {key instanceof Fault ? (
               <FaultText fault={key} />
             ) : (
               <details>
-                <summary>The key that signed it</summary>
+                <summary>Signing key</summary>
                 <KeyFacts of={key} keys={keys} />
               </details>
             )}

@@ -13,7 +13,7 @@ import { useChecked } from './log.ts';
 import { PinPanel } from './pin-panel.tsx';
 import './consistency-view.css';
 
-/** Two sizes of the log held against each other, and the pin that this browser keeps to do so by itself. */
+/** Comparison of two sizes of the log, and the pin of this browser. */
 export function ConsistencyView() {
   const { params } = place.value;
   const state = pinState.value;
@@ -26,20 +26,18 @@ export function ConsistencyView() {
         newest === undefined && state.kind !== 'empty' ? (
           <Loading />
         ) : state.kind === 'empty' ? (
-          <Empty title="The log is empty.">
-            The first entry makes the first head, and the second makes two to compare.
+          <Empty title="The log is empty">
+            Comparing needs two tree heads: the first entry creates one, the second another.
           </Empty>
         ) : (
-          <Empty title="There are no two sizes to compare yet.">
-            The log has one entry: the second makes two sizes.
+          <Empty title="Nothing to compare yet">
+            The log has one entry. The next one creates a second size.
           </Empty>
         )
       ) : sizes.first >= sizes.second ? (
-        <Empty title="The earlier size must be below the later one." />
+        <Empty title="The earlier size must be smaller than the later one" />
       ) : newest !== undefined && sizes.second > newest ? (
-        <Empty title={`The log has ${number(newest)} entries.`}>
-          It can't be compared at a size that it doesn't have.
-        </Empty>
+        <Empty title={`The log has ${number(newest)} entries`}>Enter sizes up to this number.</Empty>
       ) : (
         <Compared first={sizes.first} second={sizes.second} />
       )}
@@ -60,9 +58,9 @@ function Compared({ first, second }: { first: number; second: number }) {
   if (value instanceof Fault)
     return (
       <div class="state" role="alert">
-        <p class="state-title">The two could not be compared.</p>
+        <p class="state-title">Cannot compare these sizes.</p>
         <FaultText fault={value} />
-        <Button onClick={again}>Try again</Button>
+        <Button onClick={again}>Retry</Button>
       </div>
     );
   return <ConsistencyShown comparison={value} />;
@@ -113,13 +111,13 @@ function SizeField({ name, title, value }: { name: string; title: string; value:
   );
 }
 
-/** As typed; what is no size is left out. */
+/** Returns the size as typed; undefined if it is not a number. */
 function sizeIn(form: FormData, name: string): string | undefined {
   const text = String(form.get(name) ?? '').trim();
   return /^[0-9]{1,16}$/.test(text) ? String(Number(text)) : undefined;
 }
 
-/** Sizes that this browser has pinned, to be chosen. */
+/** Menu of the sizes that this browser pinned. */
 function Pinned({ name }: { name: 'first' | 'second' }) {
   const history = pinHistory.value;
   if (history.length === 0) return null;
@@ -128,7 +126,7 @@ function Pinned({ name }: { name: 'first' | 'second' }) {
   return (
     <Menu
       class="button button-plain"
-      label={`Choose the ${name === 'first' ? 'earlier' : 'later'} size among pinned heads`}
+      label={`Choose the ${name === 'first' ? 'earlier' : 'later'} size from pinned heads`}
       items={() =>
         some.map(({ size, at }, i) => ({
           title: `${number(size)}, pinned ${at.slice(0, 16).replace('T', ' ')}${i === some.length - 1 ? ' (first)' : ''}`,

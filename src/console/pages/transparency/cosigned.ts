@@ -7,14 +7,14 @@ import {
 } from '../../../client/verifier.ts';
 import { parseNote } from '../../../tlog/note.ts';
 
-/** What a checkpoint has of one witness: a cosignature that verified, none, or one that is refused. */
+/** The cosignature of a witness on a checkpoint. */
 export type Cosigned =
-  /** When it was made by the witness's clock, epoch milliseconds. */
+  /** Time of the cosignature by the witness's clock, in epoch milliseconds. */
   | { readonly kind: 'verified'; readonly atMs: number }
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly fault: Fault };
 
-/** @param vkey - the verifier key that the witness is to have signed with */
+/** @param vkey - the witness's verifier key */
 export function cosignedBy({ note }: SignedCheckpoint, keys: KeySet, vkey: string): Cosigned {
   const key = parseCheckpointKey(vkey);
   if (key instanceof Fault) return { kind: 'refused', fault: key };
@@ -24,7 +24,7 @@ export function cosignedBy({ note }: SignedCheckpoint, keys: KeySet, vkey: strin
   return cosigner === undefined ? { kind: 'missing' } : { kind: 'verified', atMs: cosigner.timeS * 1000 };
 }
 
-/** In whose names a checkpoint is signed besides the log's and those that are known, each once. */
+/** Returns the other signers of a checkpoint: neither the log nor one of `known`. */
 export function otherSigners(
   { note, origin }: Pick<SignedCheckpoint, 'note' | 'origin'>,
   known: readonly string[],

@@ -19,20 +19,20 @@ import { EntryBytes } from './entry-bytes.tsx';
 import { EntryFacts } from './entry-facts.tsx';
 import { entryOf } from './entry-fields.ts';
 import { useNewestFirst } from './newest-first.ts';
-import { News } from './news.tsx';
+import { NewItemsButton } from './news.tsx';
 import { bytesOf, checkEntryRow, type EntryRow } from './row-checks.ts';
 import { SignedBy, SignedTick } from './signed-by.tsx';
 
-/** Who may read no entries may read these, for without them no key can be followed from one to the next. */
+/** Kinds of entries that are public, because key rotations must be verifiable by all readers. */
 const publicKinds = entryKinds.filter((kind) => kind.startsWith('key.'));
 
-/** What was logged, newest first. Each row is verified as it is drawn. */
+/** Log entries, newest first. Each row is verified when it is drawn. */
 export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
   const chips = shownChips('listEntries').filter(({ name }) => name === 'kind');
   const kinds = chips.flatMap(({ values }) => values);
   const allowed = useAnswer('listEntries', { query: { per_page: 1 } });
-  const isClosed = allowed.error instanceof ServiceError && isRefusal(allowed.error);
-  const shownKinds = isClosed && kinds.length === 0 ? publicKinds : kinds;
+  const isRestricted = allowed.error instanceof ServiceError && isRefusal(allowed.error);
+  const shownKinds = isRestricted && kinds.length === 0 ? publicKinds : kinds;
   const list = useNewestFirst('listEntries', shownKinds.length > 0 ? { kind: shownKinds } : {}, {
     enabled: !allowed.isPending,
   });
@@ -56,20 +56,20 @@ export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
         ))}
         <Menu
           class="button button-plain"
-          label="Show entries of a kind"
+          label="Filter by kind"
           items={() =>
             entryKinds
               .filter((kind) => !kinds.includes(kind))
               .map((kind) => ({ title: kind, run: () => addFilter('kind', kind) }))
           }
         >
-          + kind ▾
+          Add kind ▾
         </Menu>
-        <News count={list.news} onShow={list.refetch} />
+        <NewItemsButton count={list.news} onShow={list.refetch} />
       </div>
-      {isClosed && <ClosedNote />}
+      {isRestricted && <PublicEntriesNote />}
       <Table
-        label="Entries of the log"
+        label="Log entries"
         list={list}
         columns={columnsWith(keys)}
         keyOf={({ id }) => id}
@@ -77,13 +77,13 @@ export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
         onOpen={({ id }, options) => setParams({ id }, options)}
         empty={
           kinds.length > 0 ? (
-            <Empty title="No entries of these kinds.">Looked for {kinds.join(', ')} among all entries.</Empty>
-          ) : isClosed ? (
-            <Empty title="No key of the log was rotated, revoked or retired yet." />
+            <Empty title="No entries of these kinds">Searched all entries for {kinds.join(', ')}.</Empty>
+          ) : isRestricted ? (
+            <Empty title="No log key has been rotated, revoked or retired yet" />
           ) : (
-            <Empty title="The log is empty.">
-              Critical events come into it: alerts from high on, sign-ins, changes of who may do what, of
-              rules and of keys.
+            <Empty title="The log is empty">
+              Critical events are logged: alerts of severity high and above, sign-ins, and changes to access
+              policy, rules and keys.
             </Empty>
           )
         }
@@ -100,16 +100,16 @@ function removeKind(kind: string, kinds: readonly string[]): void {
   if (left.length > 0) setParams({ kind: left });
 }
 
-function ClosedNote() {
+function PublicEntriesNote() {
   return (
     <p class="log-note quiet">
       {signedIn.value
-        ? 'Your role may not read entries'
-        : 'Entries name hosts and people, so they need a role'}
-      : here are those about the log's keys, which are for everybody. Heads, proofs and hashes of all entries
+        ? 'Your role cannot read log entries'
+        : 'Log entries name hosts and users, so reading them requires a role'}
+      . Shown here are the public entries about the log’s keys. Tree heads, proofs and hashes of all entries
       are public too.{' '}
       {!signedIn.value && (
-        <a href={href('sign-in', { to: location.pathname + location.search })}>Sign in to see the entries</a>
+        <a href={href('sign-in', { to: location.pathname + location.search })}>Sign in to see all entries</a>
       )}
     </p>
   );
@@ -124,7 +124,10 @@ function columnsWith(keys: KeySet | undefined): readonly Column<EntryRow>[] {
       title: '✓',
       width: '20px',
       cell: (row) => (
-        <SignedTick signed={keys && checkEntryRow(row, keys)} says="Hash and signature verified here" />
+        <SignedTick
+          signed={keys && checkEntryRow(row, keys)}
+          says="Hash and signature verified in this browser"
+        />
       ),
     },
     {
@@ -142,7 +145,7 @@ function columnsWith(keys: KeySet | undefined): readonly Column<EntryRow>[] {
     },
     {
       id: 'what',
-      title: 'What',
+      title: 'Summary',
       width: 'minmax(120px, 1fr)',
       from: 520,
       cell: shownEntry(({ title, subject }) => (
@@ -169,7 +172,7 @@ function columnsWith(keys: KeySet | undefined): readonly Column<EntryRow>[] {
 function EntryDetail({ row, keys }: { row: EntryRow; keys: KeySet | undefined }) {
   const { leaf_index: index, leaf_hash: hash } = row.attributes;
   const proof = href('transparency', { view: 'proof', index });
-  useKeys('Entry', { p: { title: 'Show the proof of the entry', run: () => go(proof) } });
+  useKeys('Entry', { p: { title: 'View the entry’s proof', run: () => go(proof) } });
   const bytes = bytesOf(row);
   const signed = keys && checkEntryRow(row, keys);
   return (
@@ -178,7 +181,7 @@ function EntryDetail({ row, keys }: { row: EntryRow; keys: KeySet | undefined })
       onClose={() => setParams({ id: undefined })}
       actions={
         <a class="button button-primary" href={proof}>
-          Show the proof <kbd>p</kbd>
+          View proof <kbd>p</kbd>
         </a>
       }
     >

@@ -14,21 +14,21 @@ const forms = [
 type Form = (typeof forms)[number]['value'];
 
 /**
- * What was logged: laid out to be read, as the text that was hashed, or byte by byte. Where `original` is another, what
- * differs from it is marked.
+ * The bytes of an entry: pretty-printed, as the text that was hashed, or as a hex dump. Differences from
+ * `original` are marked.
  */
 export function EntryBytes({ bytes, original }: { bytes: Uint8Array; original?: Uint8Array }) {
   const [form, setForm] = useState<Form>('pretty');
   const difference = original === undefined ? undefined : differenceOf(original, bytes);
-  // What was changed is seen where it was changed.
+  // Show changes in the exact bytes.
   const shown = difference !== undefined && form === 'pretty' ? 'exact' : form;
   return (
     <div class="stack">
       <div class="row spread">
-        <Choice label="How the bytes are shown" options={forms} value={shown} onChange={setForm} />
+        <Choice label="Format" options={forms} value={shown} onChange={setForm} />
         <span class="quiet mono">{bytesText(bytes.length)}</span>
       </div>
-      <pre class="entry-bytes" tabIndex={0} role="group" aria-label="Bytes of the entry">
+      <pre class="entry-bytes" tabIndex={0} role="group" aria-label="Entry bytes">
         <bdi>
           {shown === 'pretty' ? (
             readable(bytes)
@@ -57,7 +57,7 @@ function Marked({ bytes, marked }: { bytes: Uint8Array; marked?: { from: number;
 const decoded = (bytes: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 const textOf = (bytes: Uint8Array): string => withoutTricks(decoded(bytes));
 
-/** Indented; bytes that are no JSON as they are. */
+/** Returns indented JSON; other text unchanged. */
 function readable(bytes: Uint8Array): string {
   const text = decoded(bytes);
   try {

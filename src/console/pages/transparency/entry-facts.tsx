@@ -7,7 +7,7 @@ import { Time } from '../../ui/time.tsx';
 import { FaultText } from './check.tsx';
 import { entryOf } from './entry-fields.ts';
 
-/** What the bytes of an entry say, for who doesn't read JSON. */
+/** The main fields of an entry. */
 export function EntryFacts({ bytes }: { bytes: Uint8Array }) {
   const read = readEntry(bytes);
   if (read instanceof Fault) return <FaultText fault={read} />;
@@ -22,7 +22,7 @@ export function EntryFacts({ bytes }: { bytes: Uint8Array }) {
             {kind}
           </bdi>,
         ],
-        ['What', title && <bdi key="t">{title}</bdi>],
+        ['Summary', title && <bdi key="t">{title}</bdi>],
         [
           'Subject',
           subject && (
@@ -58,7 +58,7 @@ export function EntryFacts({ bytes }: { bytes: Uint8Array }) {
   );
 }
 
-/** Where the subject of an entry is shown. */
+/** Returns the page of an entry's subject. */
 function pageOf(type: string) {
   switch (type) {
     case 'alert':

@@ -1,11 +1,11 @@
-/** What an entry says, of what every kind has; hostile text, of any length. */
+/** The fields common to all kinds of entries. The texts are hostile and of any length. */
 export interface EntryShown {
   readonly id: string;
   readonly kind: string;
   readonly actor: string | undefined;
   readonly occurredAt: string | undefined;
   readonly subject: { readonly type: string; readonly id: string } | undefined;
-  /** One line of what happened, by kind. */
+  /** One line of summary, by kind. */
   readonly title: string | undefined;
 }
 
@@ -15,7 +15,7 @@ const fieldsOf = (value: unknown): Fields =>
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
 
-/** Reads an entry that is JSON of some kind: what is not of the expected form is left out. */
+/** Reads an entry that is JSON of any kind. Fields of unexpected form are left out. */
 export function entryOf(entry: unknown): EntryShown {
   const fields = fieldsOf(entry);
   const subject = fieldsOf(fields.subject);
@@ -31,7 +31,7 @@ export function entryOf(entry: unknown): EntryShown {
   };
 }
 
-/** Alerts, principals and backups have a title, a name or figures; a diff of rules has its counts. */
+/** Returns the summary: the title, name or figures of the entry, or the counts of a rule change. */
 function titleOf(kind: string, data: Fields): string | undefined {
   const text = (name: string) => textOf(data[name]);
   const change = () => (data.from === undefined ? undefined : `${listed(data.from)} → ${listed(data.to)}`);

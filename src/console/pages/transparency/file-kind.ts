@@ -3,10 +3,13 @@ import { looksLikeEvidence } from '../../../client/evidence.ts';
 import { members, parseExact } from '../../../client/exact-json.ts';
 import { looksLikeEventProof } from '../../../client/verifier.ts';
 
-/** What a file that somebody hands in says that it is. What is none of these is read as a bundle, which tells why not. */
+/**
+ * The kinds of files that can be verified. Files of no other kind are parsed as a bundle, whose errors are
+ * then shown.
+ */
 export type FileKind = 'bundle' | 'event' | 'evidence' | 'pin' | 'checkpoint' | 'archive' | 'keys';
 
-/** Larger ones are refused unread: a bundle with the keys of a hundred years has 10 MB. */
+/** Maximum file size in bytes. A bundle with the keys of a hundred years has 10 MB. */
 export const maxFileBytes = 32 * 2 ** 20;
 
 export function kindOf(text: string): FileKind {

@@ -30,7 +30,7 @@ import { KeyFacts } from './key-facts.tsx';
 import { ProofShown } from './proof-shown.tsx';
 import { Refused } from './refused.tsx';
 
-/** What a file is, and whether it holds. */
+/** Shows a file and whether it verifies. */
 export function FileShown({ text }: { text: string }) {
   switch (kindOf(text)) {
     case 'bundle':
@@ -47,8 +47,8 @@ export function FileShown({ text }: { text: string }) {
       return <KeysShown text={text} />;
     case 'archive':
       return (
-        <Empty title="This is an archive of a log.">
-          <p>It can have millions of entries, so it is checked on the command line:</p>
+        <Empty title="Log archive">
+          <p>Archives can contain millions of entries. Verify them on the command line:</p>
           <Command text="npx candor verify archive.ndjson" />
         </Empty>
       );
@@ -68,10 +68,10 @@ function BundleShown({ text }: { text: string }) {
       <div class="row">
         {pinned !== undefined && (
           <Choice<KeysOf>
-            label="Whose keys count"
+            label="Trusted keys"
             options={[
-              { value: 'pin', title: "This browser's pinned keys" },
-              { value: 'file', title: 'The keys in the file' },
+              { value: 'pin', title: 'Keys pinned by this browser' },
+              { value: 'file', title: 'Keys in the file' },
             ]}
             value={chosen}
             onChange={choose}
@@ -79,18 +79,18 @@ function BundleShown({ text }: { text: string }) {
         )}
         <span class="quiet">
           {fromPin
-            ? 'Only what keys signed that this browser has pinned counts.'
-            : 'The keys come from the file itself: compare the fingerprints below with those of the log that you mean.'}
+            ? 'Only signatures by keys pinned in this browser are accepted.'
+            : 'The keys come from the file itself: compare the fingerprints below with those of the expected log.'}
         </span>
       </div>
       <ProofShown
         proof={{ ...bundle, leafIndex: bundle.leaf.leafIndex, leaf: { canonical: bundle.leaf.canonical } }}
         keys={fromPin ? anchored(bundle.keys, pinned) : bundle.keys}
-        {...(!fromPin && { soundTitle: 'It holds in itself, by the keys that it brings' })}
+        {...(!fromPin && { soundTitle: 'Verified with the keys in the file' })}
         keysFrom={
           fromPin
-            ? `By the ${number(pinned.size)} keys that this browser has pinned; those in the file were not used.`
-            : `By the ${number(bundle.keys.size)} keys in the file: compare their fingerprints with ones that you trust.`
+            ? `Verified with the ${number(pinned.size)} keys pinned by this browser; the keys in the file were not used.`
+            : `Verified with the ${number(bundle.keys.size)} keys in the file: compare their fingerprints with trusted ones.`
         }
       />
       <BundleProofsShown text={text} bundle={bundle} keys={fromPin ? pinned : bundle.keys} />
@@ -98,7 +98,7 @@ function BundleShown({ text }: { text: string }) {
   );
 }
 
-/** An event, and below it the entry that covers it. */
+/** An event, and the log entry that covers it. */
 function EventShown({ text }: { text: string }) {
   const file = parseEventProof(text);
   if (file instanceof Fault) return <Refused fault={file} />;
@@ -115,8 +115,8 @@ function EventShown({ text }: { text: string }) {
             title={`The entry below covers ${sealed.table} event ${sealed.id} with these values`}
           >
             {sealed.derived.length > 0 &&
-              `Derived by the service and not covered: ${sealed.derived.join(', ')}. `}
-            The file discloses {number(sealed.neighbours)} events stored beside it.
+              `Derived by the service, not covered: ${sealed.derived.join(', ')}. `}
+            The file also discloses {number(sealed.neighbours)} events stored beside it.
           </Check>
         </ul>
         <Raw of={file.event} />
@@ -142,7 +142,9 @@ function EvidenceShown({ text }: { text: string }) {
         <Check
           state={verdict.convicts ? 'bad' : 'open'}
           title={
-            verdict.convicts ? 'It convicts the holder of the keys below' : 'It does not convict by itself'
+            verdict.convicts
+              ? 'Conclusive evidence against the holder of these keys'
+              : 'Not conclusive on its own'
           }
         >
           <bdi>{verdict.reason}</bdi>
@@ -152,12 +154,12 @@ function EvidenceShown({ text }: { text: string }) {
         Found: <bdi class="mono">{evidence.code}</bdi>, <bdi>{evidence.message}</bdi>
       </p>
       <p>
-        Log <bdi class="mono">{evidence.log}</bdi>, found on <bdi>{evidence.foundAt}</bdi>
+        Log <bdi class="mono">{evidence.log}</bdi>, found at <bdi>{evidence.foundAt}</bdi>
       </p>
       <p class="quiet">
         {pinned === undefined
-          ? 'By the keys that the auditor had pinned, as the file says: it convicts a log only if these are its own.'
-          : 'By the keys that this browser has pinned.'}
+          ? 'Verified with the auditor’s pinned keys from the file: conclusive only if these are the log’s keys.'
+          : 'Verified with the keys pinned by this browser.'}
       </p>
       {verdict.signers.map((key) => (
         <KeyFacts key={key.kid} of={key} />
@@ -169,7 +171,7 @@ function EvidenceShown({ text }: { text: string }) {
 function CheckpointShown({ text }: { text: string }) {
   const pinned = pinnedKeys();
   if (pinned === undefined)
-    return <Empty title="A checkpoint brings no keys, and this browser has pinned none to check it by." />;
+    return <Empty title="Cannot verify: a checkpoint contains no keys, and this browser has pinned none" />;
   const checkpoint = verifyCheckpoint(text, pinned);
   if (checkpoint instanceof Fault) return <Refused fault={checkpoint} />;
   return (
@@ -177,7 +179,7 @@ function CheckpointShown({ text }: { text: string }) {
       <ul class="checks">
         <Check
           state="good"
-          title={`Signed checkpoint of ${number(checkpoint.size)} entries, by the pinned keys`}
+          title={`Checkpoint at ${number(checkpoint.size)} entries, signed by a pinned key`}
         >
           <bdi>{checkpoint.origin}</bdi>, root <Hash value={checkpoint.root} what="Root" whole />
         </Check>
@@ -195,13 +197,13 @@ function PinShown({ text }: { text: string }) {
       <ul class="checks">
         <Check
           state="good"
-          title={`A pin of ${number(pin.head.size)} entries, its head signed by the keys in it`}
+          title={`Pin at ${number(pin.head.size)} entries, its head signed by the keys in the pin`}
         >
-          <bdi>{pin.log}</bdi>, last moved <Time at={pin.updatedAt} as="exact" />
+          <bdi>{pin.log}</bdi>, last updated <Time at={pin.updatedAt} as="exact" />
         </Check>
       </ul>
       <p>
-        To hold the log to it, import it under{' '}
+        To check the log against it, import it under{' '}
         <a href={href('transparency', { view: 'consistency' })}>Consistency</a>.
       </p>
     </section>
@@ -213,7 +215,7 @@ function KeysShown({ text }: { text: string }) {
   if (keys instanceof Fault) return <Refused fault={keys} />;
   return (
     <section class="panel stack">
-      <p>A set of {number(keys.size)} keys. Nothing signs it: compare the fingerprints.</p>
+      <p>Key set with {number(keys.size)} keys. It is not signed: compare the fingerprints.</p>
       {[...keys.values()].slice(0, 50).map((key) => (
         <KeyFacts key={key.kid} of={key} keys={keys} />
       ))}

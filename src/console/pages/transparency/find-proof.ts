@@ -9,18 +9,20 @@ import type { Hash } from '../../../tlog/tree.ts';
 import { api, may } from '../../state/session.ts';
 import { log } from './log.ts';
 
-/** Which entry: its position; or the id of it, of its alert, or its leaf hash, as somebody pasted it. */
+/**
+ * An entry by its index, or by an id: its own, that of its alert, or its leaf hash, as entered by the user.
+ */
 export type Asked = { readonly index: number } | { readonly id: string };
 
-/** All that shows an entry to be in the log. */
+/** An inclusion proof with the entry's bytes. */
 export interface Proof {
   readonly kind: 'entry';
   readonly bundle: Bundle;
-  /** The bundle as the service sent it, or as it stands in a file. */
+  /** The bundle as sent by the service or read from a file. */
   readonly text: string;
 }
 
-/** What shows that a leaf is in the log, to who may not read its bytes. */
+/** An inclusion proof without the entry's bytes, for users without access to them. */
 export interface HiddenProof {
   readonly kind: 'hidden';
   readonly leafIndex: number;
@@ -33,7 +35,7 @@ export interface HiddenProof {
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const hash = /^[0-9a-f]{64}$/;
 
-/** What an address or a field asks for; undefined where it is none of these. */
+/** Parses the index or id; undefined if neither is valid. */
 export function askedOf(index: string | null, id: string | null): Asked | undefined {
   if (index !== null && /^(0|[1-9][0-9]*)$/.test(index) && Number.isSafeInteger(Number(index)))
     return { index: Number(index) };
@@ -41,14 +43,14 @@ export function askedOf(index: string | null, id: string | null): Asked | undefi
   return text !== undefined && (uuid.test(text) || hash.test(text)) ? { id: text } : undefined;
 }
 
-/** Asks the log for the proof; nothing of it is verified yet. */
+/** Fetches the proof. Nothing is verified yet. */
 export async function findProof(asked: Asked): Promise<Proof | HiddenProof | Fault> {
   const found = await fetchBundle(parameterOf(asked));
   if (found instanceof Denied) return findHidden(asked);
   if (!(found instanceof NotFound) || !('id' in asked) || !uuid.test(asked.id)) return found;
   const index = await indexOfAlert(asked.id);
   if (index === undefined)
-    return new NotFound('HTTP_REFUSED', `the log has no entry ${asked.id}, nor one of an alert of that id`);
+    return new NotFound('HTTP_REFUSED', `the log has no entry or alert with id ${asked.id}`);
   return index instanceof Fault ? index : fetchBundle(`leaf_index=${index}`);
 }
 
@@ -64,7 +66,7 @@ async function fetchBundle(which: string): Promise<Proof | Fault> {
   return bundle instanceof Fault ? bundle : { kind: 'entry', bundle, text };
 }
 
-/** Where the log has the alert of this id; a Fault where it doesn't have it yet, or never will. */
+/** Returns the index of an alert's entry; a Fault if the alert is not logged (yet). */
 async function indexOfAlert(id: string): Promise<number | Fault | undefined> {
   if (!may('getAlert')) return undefined;
   try {
@@ -74,7 +76,7 @@ async function indexOfAlert(id: string): Promise<number | Fault | undefined> {
       place?.leaf_index ??
       new NotFound(
         'HTTP_REFUSED',
-        `alert ${id} is not in the log: alerts are logged once they are high, a moment after`,
+        `alert ${id} is not in the log: only alerts of severity high and above are logged, after a short delay`,
       )
     );
   } catch {
@@ -82,7 +84,9 @@ async function indexOfAlert(id: string): Promise<number | Fault | undefined> {
   }
 }
 
-/** Hashes and paths are for everybody: the leaf's hash is told by the tiles. */
+/**
+ * Fetches an inclusion proof without the bytes: hashes and paths are public, the leaf's hash is in the tiles.
+ */
 async function findHidden(asked: Asked): Promise<HiddenProof | Fault> {
   const signed = await fetchHead(log);
   if (signed instanceof Fault) return signed;
@@ -94,7 +98,7 @@ async function findHidden(asked: Asked): Promise<HiddenProof | Fault> {
   const path = readPath(fields?.audit_path);
   if (path instanceof Fault) return path;
   if (leafIndex === undefined || leafIndex >= head.size)
-    return new Fault('MALFORMED_PROOF', `the proof names no leaf of the tree of ${head.size}`);
+    return new Fault('MALFORMED_PROOF', `the proof is for no leaf of the tree of size ${head.size}`);
   const index = Math.floor(leafIndex / pageColumns);
   const width = pageWidth({ level: 0, index }, head.size);
   const hashes = await fetchTile(log, { level: 0, index, width });

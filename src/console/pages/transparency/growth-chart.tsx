@@ -6,10 +6,13 @@ import { duration, number } from '../../ui/format.ts';
 import { growthOf } from './growth.ts';
 import { type LastPage, pageOf } from './newest-first.ts';
 
-/** As many heads as one page holds. */
+/** Heads per page. */
 const heads = 1000;
 
-/** New entries over time, as the newest thousand heads tell it. `newest` names the newest head: another one asks again. */
+/**
+ * New entries over time, from the newest thousand heads. `newest` identifies the newest head; a change
+ * refetches.
+ */
 export function GrowthChart({ newest }: { newest: string }) {
   const { data } = useQuery<LastPage<'listTreeHeads'>>({
     queryKey: ['listTreeHeads', 'growth', newest],
@@ -29,13 +32,13 @@ export function GrowthChart({ newest }: { newest: string }) {
   return (
     <div class="log-growth">
       <p class="quiet">
-        New entries, each bar {duration(growth.bucketMs)};{' '}
+        New entries per {duration(growth.bucketMs)};{' '}
         {whole
           ? `all ${number(data.total)} heads`
           : `the newest ${number(data.rows.length)} of ${number(data.total)} heads`}
       </p>
       <Chart
-        label={`New entries of the log over time, by ${number(data.rows.length)} tree heads`}
+        label={`New log entries over time, from ${number(data.rows.length)} tree heads`}
         kind="bars"
         height={104}
         times={growth.times}
@@ -45,7 +48,7 @@ export function GrowthChart({ newest }: { newest: string }) {
   );
 }
 
-/** The newest page may hold few: then the one before comes along. */
+/** Fetches the newest page, and the one before if the newest is less than half full. */
 async function lastHeads(signal: AbortSignal): Promise<LastPage<'listTreeHeads'>> {
   const last = await pageOf('listTreeHeads', {}, heads, 'last', signal);
   if (last.page === 1 || last.rows.length >= heads / 2) return last;

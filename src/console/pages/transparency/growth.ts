@@ -1,4 +1,4 @@
-/** A head of the log: how large it was when. */
+/** The size of the log at a time. */
 export interface SizeAt {
   readonly size: number;
   /** Epoch milliseconds. */
@@ -6,9 +6,9 @@ export interface SizeAt {
 }
 
 export interface Growth {
-  /** Epoch seconds: starts of the buckets. */
+  /** Starts of the buckets in epoch seconds. */
   readonly times: readonly number[];
-  /** Entries that were first covered by a head within each. */
+  /** New entries per bucket, by the time of the first head that covers them. */
   readonly entries: readonly number[];
   readonly bucketMs: number;
 }
@@ -28,9 +28,9 @@ const bucketsMs = [
 ];
 
 /**
- * Entries over time, as heads tell it (oldest first): what is between the sizes of two heads came in the bucket of the
- * later. What the first head covers came before, unless it is the first of the log (`fromStart`). At most about
- * `buckets` buckets, up to `now`.
+ * Returns new entries over time from a list of heads, oldest first: the growth between two heads counts in
+ * the bucket of the later one. The first head is the baseline unless it is the first of the log
+ * (`fromStart`). Returns about `buckets` buckets at most, up to `now`.
  */
 export function growthOf(
   heads: readonly SizeAt[],

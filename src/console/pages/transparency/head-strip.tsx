@@ -9,7 +9,7 @@ import { Tick } from './check.tsx';
 import { GrowthChart } from './growth-chart.tsx';
 import { Moment } from './moment.tsx';
 
-/** The newest head, as this browser verified it, and how the log came to its size. */
+/** The newest head as verified by this browser, and the growth of the log. */
 export function HeadStrip({ state }: { state: PinState }) {
   const pin = 'pin' in state ? state.pin : undefined;
   const key = pin?.keys.get(pin.head.signerKeyId);
@@ -30,12 +30,12 @@ export function HeadStrip({ state }: { state: PinState }) {
               ]}
             />
             <details>
-              <summary>As the service prints it at its start: compare the two</summary>
+              <summary>Compare with the service’s startup output</summary>
               <pre
                 class="log-banner"
                 tabIndex={0}
                 role="group"
-                aria-label="The head as a start banner has it"
+                aria-label="Tree head as in the startup output"
               >
                 {bannerText(pin.head, key)}
               </pre>
@@ -51,11 +51,11 @@ export function HeadStrip({ state }: { state: PinState }) {
 function Standing({ state }: { state: PinState }) {
   switch (state.kind) {
     case 'unknown':
-      return <span class="quiet">being checked …</span>;
+      return <span class="quiet">verifying…</span>;
     case 'empty':
-      return <span class="quiet">no critical event was logged yet, so no head is signed</span>;
+      return <span class="quiet">no tree head yet, because no critical event has been logged</span>;
     case 'unreachable':
-      return <span class="quiet">not checked: the log could not be asked</span>;
+      return <span class="quiet">not verified: cannot reach the log</span>;
     case 'broken':
       return (
         <span>
@@ -67,7 +67,8 @@ function Standing({ state }: { state: PinState }) {
       return (
         <span class="log-proven">
           <Tick state="good" />
-          signed, and it extends this browser's pin <span class="quiet">{relative(state.at, now.value)}</span>
+          signed, and consistent with this browser's pin{' '}
+          <span class="quiet">{relative(state.at, now.value)}</span>
         </span>
       );
   }

@@ -10,12 +10,12 @@ import { Time } from '../../ui/time.tsx';
 import { FaultText } from './check.tsx';
 import { Moment } from './moment.tsx';
 import { useNewestFirst } from './newest-first.ts';
-import { News } from './news.tsx';
+import { NewItemsButton } from './news.tsx';
 import { PinCheck } from './pin-check.tsx';
 import { checkHeadRow, type HeadRow, headOf } from './row-checks.ts';
 import { SignedBy, SignedTick } from './signed-by.tsx';
 
-/** Every head that was signed, newest first; an idle log signs its size anew each hour. */
+/** All signed tree heads, newest first. An idle log signs a new head every hour. */
 export function HeadsPart({ keys }: { keys: KeySet | undefined }) {
   const list = useNewestFirst('listTreeHeads', {});
   const open = place.value.params.get('id') ?? undefined;
@@ -24,7 +24,7 @@ export function HeadsPart({ keys }: { keys: KeySet | undefined }) {
     <Split detail={shown && <HeadDetail row={shown} keys={keys} />}>
       <div class="log-bar">
         <Counted list={list} of="signed heads" />
-        <News count={list.news} onShow={list.refetch} />
+        <NewItemsButton count={list.news} onShow={list.refetch} />
       </div>
       <Table
         label="Tree heads"
@@ -33,7 +33,7 @@ export function HeadsPart({ keys }: { keys: KeySet | undefined }) {
         keyOf={({ id }) => id}
         open={open}
         onOpen={({ id }, options) => setParams({ id }, options)}
-        empty={<Empty title="No head was signed yet.">The first entry makes the first one.</Empty>}
+        empty={<Empty title="No tree heads yet">The first log entry creates one.</Empty>}
       />
     </Split>
   );
@@ -45,7 +45,9 @@ function columnsWith(keys: KeySet | undefined): readonly Column<HeadRow>[] {
       id: 'check',
       title: '✓',
       width: '20px',
-      cell: (row) => <SignedTick signed={keys && checkHeadRow(row, keys)} says="Signature verified here" />,
+      cell: (row) => (
+        <SignedTick signed={keys && checkHeadRow(row, keys)} says="Signature verified in this browser" />
+      ),
     },
     {
       id: 'size',
@@ -90,14 +92,14 @@ function HeadDetail({ row, keys }: { row: HeadRow; keys: KeySet | undefined }) {
   const pinned = pinHistory.value[0];
   if (head instanceof Fault)
     return (
-      <Detail title="Head" onClose={() => setParams({ id: undefined })}>
+      <Detail title="Tree head" onClose={() => setParams({ id: undefined })}>
         <FaultText fault={head} />
       </Detail>
     );
   const [first, second] = [head.size, pinned?.size ?? head.size].sort((a, b) => a - b);
   return (
     <Detail
-      title={`Head of ${number(head.size)} entries`}
+      title={`Tree head at ${number(head.size)} entries`}
       onClose={() => setParams({ id: undefined })}
       actions={
         <>
@@ -106,11 +108,11 @@ function HeadDetail({ row, keys }: { row: HeadRow; keys: KeySet | undefined }) {
               class="button button-primary"
               href={href('transparency', { view: 'consistency', first, second })}
             >
-              Compare with the pin
+              Compare with pin
             </a>
           )}
           <a class="button" href={href('transparency', { view: 'proof', index: head.size - 1 })}>
-            Its last entry
+            Last entry
           </a>
         </>
       }
@@ -123,7 +125,7 @@ function HeadDetail({ row, keys }: { row: HeadRow; keys: KeySet | undefined }) {
           ['Signature', <Hash key="s" value={head.signature} what="Signature" whole />],
         ]}
       />
-      <Section title="Checked here">
+      <Section title="Verified in this browser">
         <ul class="checks">
           <PinCheck head={head} signed={signed} />
         </ul>

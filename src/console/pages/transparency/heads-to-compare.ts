@@ -17,31 +17,31 @@ import { equalHashes, type Hash } from '../../../tlog/tree.ts';
 import { pinHistory } from '../../state/pin.ts';
 import { log } from './log.ts';
 
-/** Where a root comes from: the head that this browser pinned, one that the log shows now, or none was ever signed. */
+/** Source of a root: a head that this browser pinned, a head that the log serves now, or the tiles. */
 export type RootFrom = 'pinned' | 'signed' | 'tiles';
 
 export interface SizedHead {
   readonly size: number;
   readonly root: Hash;
   readonly from: RootFrom;
-  /** Absent where no head of this size was signed: heads cover as many entries as came at once. */
+  /** Absent if no head of this size was signed; a head can cover several new entries at once. */
   readonly head?: SignedHead;
   readonly key?: LogKey | Fault;
-  /** The log shows another head for a size that this browser has pinned. */
+  /** A different head that the log serves for a size that this browser pinned. */
   readonly differs?: SignedHead;
 }
 
 export interface Comparison {
   readonly first: SizedHead;
   readonly second: SizedHead;
-  /** The proof's hashes, as the log told them. */
+  /** Hashes of the consistency proof, as sent by the log. */
   readonly path: readonly Hash[];
   readonly keys: KeySet;
-  /** Whether the later tree begins with the earlier one: verified here. */
+  /** Set if the later tree does not extend the earlier one, as verified in this browser. */
   readonly fault: Fault | undefined;
 }
 
-/** Fetches both heads and the proof between them, and verifies it. Sizes with 0 < first < second. */
+/** Fetches both heads and the proof between them, and verifies it. Requires 0 < first < second. */
 export async function compareSizes(firstSize: number, secondSize: number): Promise<Comparison | Fault> {
   const keys = await fetchAllKeys(log);
   if (keys instanceof Fault) return keys;
@@ -73,19 +73,19 @@ async function headOfSize(size: number, treeSize: number, keys: KeySet): Promise
   return tiles instanceof Fault ? tiles : { size, root: tiles, from: 'tiles' };
 }
 
-/** The newest head of this size; undefined where none was signed. */
+/** Fetches the newest head of this size; undefined if none was signed. */
 async function signedHead(size: number): Promise<SignedHead | Fault | undefined> {
   const text = await log.get(`/api/transparency/sths?from_size=${size}&to_size=${size + 1}&per_page=1000`);
   if (text instanceof Fault) return text;
   const list = members(parseExact(text))?.data;
-  if (!Array.isArray(list)) return new Fault('MALFORMED_HEAD', 'the answer is no list of heads');
+  if (!Array.isArray(list)) return new Fault('MALFORMED_HEAD', 'the response is not a list of heads');
   if (list.length === 0) return undefined;
   const head = readTreeHead(members(list.at(-1))?.attributes);
   if (head instanceof Fault || head.size === size) return head;
-  return new Fault('MALFORMED_HEAD', `wanted the head of size ${size}, came one of size ${head.size}`);
+  return new Fault('MALFORMED_HEAD', `requested the head of size ${size}, received size ${head.size}`);
 }
 
 async function rootFromTiles(size: number, treeSize: number): Promise<Hash | Fault> {
-  const told = await proofFromTiles(log, size, treeSize);
-  return told instanceof Fault ? told : told.firstRoot;
+  const computed = await proofFromTiles(log, size, treeSize);
+  return computed instanceof Fault ? computed : computed.firstRoot;
 }

@@ -11,34 +11,34 @@ import {
 import { equalHashes, type Hash, leafHash } from '../../../tlog/tree.ts';
 import { climb, type PathStep, pathSteps } from './audit-path.ts';
 
-/** What this browser computed of a proof, part by part, so that each can be shown: broken ones beside good ones. */
+/** Verification of a proof part by part, so that valid and broken parts can be shown together. */
 export interface Judged {
   readonly leafHash: Hash;
   readonly steps: readonly PathStep[];
-  /** What each step gave; the last is the root that the bytes lead to. */
+  /** The node of each step; the last one is the computed root. */
   readonly nodes: readonly Hash[];
   readonly computedRoot: Hash;
-  /** Whether that is the root of the head. */
+  /** Whether the computed root is that of the head. */
   readonly isIncluded: boolean;
   readonly inclusion: Fault | undefined;
   readonly headKey: LogKey | Fault;
-  /** The entry's own signature; undefined where its bytes are not known. */
+  /** The entry's own signature; undefined if its bytes are not available. */
   readonly entry: { readonly key: LogKey } | Fault | undefined;
 }
 
-/** A proof without the bytes, for who may not read them, has the leaf's hash alone. */
+/** A proof. Without the entry's bytes, only its leaf hash is available. */
 export type Provable = Pick<Bundle, 'path' | 'head'> & {
   readonly leafIndex: number;
   readonly leaf: { readonly canonical: Uint8Array } | { readonly hash: Hash };
 };
 
-/** Checks all of it by these keys: every part, also where another one is broken. */
+/** Verifies all parts with these keys, even if one of them fails. */
 export function judge({ leafIndex, leaf, path, head }: Provable, keys: KeySet): Judged {
   const hash = 'hash' in leaf ? leaf.hash : leafHash(sha256, leaf.canonical);
   const steps = leafIndex < head.size ? pathSteps(leafIndex, head.size) : [];
   const nodes = climb(sha256, hash, steps, path);
   const computedRoot = nodes.at(-1) ?? hash;
-  // The bytes count, where they are known: the verifier hashes them itself.
+  // With bytes, the verifier computes the leaf hash itself.
   const included =
     'canonical' in leaf
       ? verifyInclusion({ leafIndex, canonical: leaf.canonical }, path, head)
@@ -46,7 +46,7 @@ export function judge({ leafIndex, leaf, path, head }: Provable, keys: KeySet): 
         ? hash
         : new Fault(
             'NOT_INCLUDED',
-            `leaf ${leafIndex} in the tree of ${head.size}: the path leads to another root`,
+            `leaf ${leafIndex} in the tree of size ${head.size}: the path leads to a different root`,
           );
   const entry = 'canonical' in leaf ? verifyEntry({ leafIndex, canonical: leaf.canonical }, keys) : undefined;
   return {
@@ -61,6 +61,6 @@ export function judge({ leafIndex, leaf, path, head }: Provable, keys: KeySet): 
   };
 }
 
-/** Whether nothing of it is wrong. */
+/** Whether all parts verify. */
 export const isSound = ({ isIncluded, headKey, entry }: Judged): boolean =>
   isIncluded && !(headKey instanceof Fault) && !(entry instanceof Fault);

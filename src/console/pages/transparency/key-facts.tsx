@@ -8,29 +8,29 @@ import { Time } from '../../ui/time.tsx';
 import { pageOf } from './newest-first.ts';
 import { placeOfKey } from './rotations.ts';
 
-/** Which sizes, or which entries, a key signs. */
+/** Describes the tree sizes or entries that a key signs. */
 export function rangeOf({ purpose, state, fromSize, toSize }: LogKey): string | undefined {
-  if (state === 'pending') return 'nothing yet';
+  if (state === 'pending') return 'not yet active';
   const from = number(fromSize ?? 0);
   if (purpose === 'event-signing')
-    return toSize === undefined ? `entries from ${from} on` : `entries ${from} to below ${number(toSize)}`;
-  if (purpose === 'transparency-sth' || purpose === 'checkpoint')
     return toSize === undefined
-      ? `heads from size ${from} on`
-      : `heads of sizes ${from} to ${number(toSize)}`;
+      ? `entries from ${from}`
+      : `entries ${from} up to, excluding, ${number(toSize)}`;
+  if (purpose === 'transparency-sth' || purpose === 'checkpoint')
+    return toSize === undefined ? `heads from size ${from}` : `heads of sizes ${from} to ${number(toSize)}`;
   return undefined;
 }
 
-/** Which of the keys of its purpose it is. */
+/** Describes the key's place among the keys of its purpose. */
 export function rotationOf(keys: KeySet, key: LogKey): string {
   const { number: at, of, before, after } = placeOfKey(keys, key);
-  if (of === 1) return 'the first and only one: none was rotated yet';
-  const from = before === undefined ? 'the first' : `took over at ${number(key.fromSize ?? 0)}`;
+  if (of === 1) return 'first key, never rotated';
+  const from = before === undefined ? 'the first' : `active from ${number(key.fromSize ?? 0)}`;
   return `number ${at} of ${of}, ${from}${after === undefined ? '' : `, replaced at ${number(after.fromSize ?? 0)}`}`;
 }
 
-/** The entry of the log by which a key took over: the one before it signed the head that covers that. */
-function NamedBy({ kid }: { kid: string }) {
+/** The entry that announced a key, whose head the previous key signed. */
+function AnnouncedBy({ kid }: { kid: string }) {
   const { data } = useQuery({
     queryKey: ['listEntries', 'rotations'],
     queryFn: ({ signal }) => pageOf('listEntries', { kind: 'key.rotated' }, 1000, 'last', signal),
@@ -39,7 +39,7 @@ function NamedBy({ kid }: { kid: string }) {
   if (data === undefined) return <span class="quiet">…</span>;
   const entry = data.rows.find(({ attributes }) => Object(attributes.entry.data).new_kid === kid);
   if (entry === undefined)
-    return <span class="quiet">no entry of the newest {number(data.rows.length)} rotations</span>;
+    return <span class="quiet">not among the newest {number(data.rows.length)} rotations</span>;
   const index = entry.attributes.leaf_index;
   return <a href={href('transparency', { view: 'proof', index })}>entry {number(index)}</a>;
 }
@@ -50,7 +50,7 @@ export function KeyFacts({ of: key, keys }: { of: LogKey; keys?: KeySet }) {
       facts={[
         ['Fingerprint', <Hash key="f" value={fingerprint(key)} what="Fingerprint" whole />],
         [
-          'Key',
+          'Key ID',
           <span key="k" class="mono">
             {key.kid}
           </span>,
@@ -59,11 +59,11 @@ export function KeyFacts({ of: key, keys }: { of: LogKey; keys?: KeySet }) {
         ['State', key.state],
         ['Signs', rangeOf(key)],
         ['Rotation', keys && rotationOf(keys, key)],
-        ['Named by', keys && placeOfKey(keys, key).before && <NamedBy key="n" kid={key.kid} />],
-        ['Since', key.notBefore && <Time key="b" at={key.notBefore} as="exact" />],
-        ['Until', key.notAfter && <Time key="a" at={key.notAfter} as="exact" />],
+        ['Announced by', keys && placeOfKey(keys, key).before && <AnnouncedBy key="n" kid={key.kid} />],
+        ['Valid from', key.notBefore && <Time key="b" at={key.notBefore} as="exact" />],
+        ['Valid until', key.notAfter && <Time key="a" at={key.notAfter} as="exact" />],
         ['Revoked', key.revokedAt && <Time key="r" at={key.revokedAt} as="exact" />],
-        ['Name', key.origin && <bdi key="o">{key.origin}</bdi>],
+        ['Origin', key.origin && <bdi key="o">{key.origin}</bdi>],
       ]}
     />
   );

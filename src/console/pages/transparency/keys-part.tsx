@@ -13,14 +13,14 @@ import { log, useChecked } from './log.ts';
 
 const purposes: Readonly<Record<string, string>> = {
   'transparency-sth':
-    'Signs tree heads. A new one is named in the log by an entry that the one before still signs.',
+    'Signs tree heads. The log entry announcing a new key is covered by a head of the old key.',
   'event-signing': 'Signs each entry of the log.',
-  checkpoint: 'Signs checkpoints for witnesses and monitors; it stays the same for as long as it can.',
-  'access-token': 'Signs access tokens of users. It says nothing of the log.',
+  checkpoint: 'Signs checkpoints for witnesses and monitors. Replaced only when revoked.',
+  'access-token': 'Signs access tokens of users. Not used for the log.',
   witness: 'Cosigns checkpoints.',
 };
 
-/** Every key that was ever published, those in use first. */
+/** All published keys, active ones first. */
 export function KeysPart() {
   const { value, again } = useChecked<KeySet>(['keys'], () => fetchAllKeys(log));
   const open = place.value.params.get('id') ?? undefined;
@@ -30,7 +30,7 @@ export function KeysPart() {
       <div class="log-scrolls">
         <FaultText fault={value} />
         <button type="button" class="button" onClick={again}>
-          Try again
+          Retry
         </button>
       </div>
     );
@@ -41,11 +41,11 @@ export function KeysPart() {
       detail={
         shown && (
           <Detail
-            title={`Key for ${shown.purpose ?? 'nothing'}`}
+            title={`Key: ${shown.purpose ?? 'no purpose'}`}
             onClose={() => setParams({ id: undefined })}
           >
             <p class="quiet">{purposes[shown.purpose ?? '']}</p>
-            <Section title="Published as">
+            <Section title="Published key">
               <KeyFacts of={shown} keys={value} />
             </Section>
             <Section title="This browser">
@@ -56,16 +56,16 @@ export function KeysPart() {
       }
     >
       <div class="log-bar">
-        <p class="counted quiet">{number(rows.length)} keys, each by the SHA-256 of its 32 bytes</p>
+        <p class="counted quiet">{number(rows.length)} keys, with SHA-256 fingerprints of their 32 bytes</p>
       </div>
       <Table
-        label="Keys of the log"
+        label="Log keys"
         list={{ rows, total: rows.length }}
         columns={columns}
         keyOf={({ kid }) => kid}
         open={open}
         onOpen={({ kid }, options) => setParams({ id: kid }, options)}
-        empty={<Empty title="No keys are published." />}
+        empty={<Empty title="No published keys" />}
       />
     </Split>
   );
@@ -79,10 +79,10 @@ function pinnedAs(key: LogKey): string {
   const state = pinState.value;
   const pin = 'pin' in state ? state.pin : undefined;
   const known = pin?.keys.get(key.kid);
-  if (known === undefined) return 'It does not know this key yet.';
+  if (known === undefined) return 'This key is not pinned yet.';
   return known.x === key.x
-    ? 'It has pinned this key with the same value: another one under this name would be noticed.'
-    : 'It has pinned another value under this name.';
+    ? 'This key is pinned with the same value. A different key with this ID would be detected.'
+    : 'A different key is pinned under this ID.';
 }
 
 const columns: readonly Column<LogKey>[] = [
@@ -102,7 +102,7 @@ const columns: readonly Column<LogKey>[] = [
   { id: 'range', title: 'Signs', width: '200px', from: 760, cell: (key) => rangeOf(key) ?? '' },
   {
     id: 'since',
-    title: 'Since',
+    title: 'Valid from',
     width: '84px',
     end: true,
     from: 560,

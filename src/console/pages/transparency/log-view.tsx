@@ -20,7 +20,7 @@ const parts = [
 
 const pollMs = 3000;
 
-/** The log as it grows: its newest head, verified here, and what it holds. */
+/** The log: its newest head, verified in this browser, and its contents. */
 export function LogView() {
   const newest = useAnswer('getTreeHead', {}, { refreshMs: pollMs });
   const signature = newest.data?.signature;
@@ -44,7 +44,10 @@ export function LogView() {
   );
 }
 
-/** All published keys, where the pin has one its value; fetched again when the current ones change. */
+/**
+ * Returns all published keys, with the pinned value where there is one. Fetched again when the current keys
+ * change.
+ */
 function useRowKeys(state: PinState): KeySet | undefined {
   const verified = state.kind === 'verified' ? state : undefined;
   const current = [...(verified?.keys.values() ?? [])].map(({ kid, state: now }) => `${kid} ${now}`);

@@ -5,18 +5,18 @@ import type { SizedRoot } from '../../../tlog/binding.ts';
 import { fetchAsUser } from '../../state/session.ts';
 
 /**
- * The log as the verifier asks it: answers as they were sent, because bytes are verified and not what a parser made of
- * them. Who is signed in also gets what needs a role.
+ * The log client for the verifier. It returns responses as sent, because verification needs the exact bytes.
+ * Requests carry the user's token for contents that need a role.
  */
 export const log = httpLog(location.origin, { fetch: fetchAsUser });
 
 export interface Checked<T> {
-  /** What verified, or why it did not; undefined until it is known. */
+  /** The verified value, or the reason why it did not verify; undefined while pending. */
   readonly value: T | Fault | undefined;
   readonly again: () => void;
 }
 
-/** What a check finds. Where the log could not be asked, it is asked again by itself. */
+/** Runs a check and returns its result. Retries automatically while the log cannot be reached. */
 export function useChecked<T>(
   key: readonly unknown[],
   check: () => Promise<T | Fault>,
@@ -33,7 +33,10 @@ export function useChecked<T>(
   return { value: data, again: () => void refetch() };
 }
 
-/** Whether two trees of this log are one that grew, whichever is the larger: a Fault if not, or if that is unknown. */
+/**
+ * Checks that two trees of this log are consistent, in either order. Returns a Fault if not, or if that is
+ * unknown.
+ */
 export async function sameTree(one: SizedRoot, other: SizedRoot): Promise<true | Fault> {
   const [earlier, later] = one.size <= other.size ? [one, other] : [other, one];
   const found = await checkExtension(log, earlier, later);

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 
-/** The width of an element in whole pixels, as it changes. */
+/** Tracks the width of an element in whole pixels. */
 export function useWidth(element: RefObject<HTMLElement>, before: number): number {
   const [width, setWidth] = useState(before);
   useLayoutEffect(() => {

@@ -1,6 +1,6 @@
 import { Time } from '../../ui/time.tsx';
 
-/** Nanoseconds since 1970, as a head has them: to the millisecond, and all digits beside it. */
+/** A tree head's timestamp in nanoseconds since 1970: as a time in milliseconds, and in full. */
 export function Moment({ ns }: { ns: bigint }) {
   return (
     <span class="moment">

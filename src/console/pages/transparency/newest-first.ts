@@ -4,7 +4,7 @@ import type { ServiceError } from '../../../errors.ts';
 import { type Listed, useAnswer } from '../../state/answers.ts';
 import { api } from '../../state/session.ts';
 
-/** Lists of the log, which the service tells oldest first. */
+/** Lists that only grow. The service returns them oldest first. */
 export type GrowingList = 'listEntries' | 'listTreeHeads';
 
 export interface LastPage<O extends GrowingList> {
@@ -16,7 +16,10 @@ export interface LastPage<O extends GrowingList> {
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** One page of the list, counted from its beginning; `last` finds the end, by the first page. */
+/**
+ * Fetches one page of the list, counted from its beginning; `last` finds the last page with the help of the
+ * first.
+ */
 export async function pageOf<O extends GrowingList>(
   operation: O,
   query: Query,
@@ -39,13 +42,13 @@ const perPage = 200;
 const pollMs = 5000;
 
 export interface NewestFirst<Row> extends Listed<Row> {
-  /** What came since the list was asked for. */
+  /** Number of rows added since the list was fetched. */
   readonly news: number;
 }
 
 /**
- * A list that only grows, its newest rows first; older ones as it is scrolled. What comes meanwhile is counted, and shown
- * when it is asked for (`refetch`).
+ * A list that only grows, newest rows first, loading older ones on scroll. Rows added since are counted and
+ * shown on demand (`refetch`).
  */
 export function useNewestFirst<O extends GrowingList>(
   operation: O,

@@ -2,10 +2,12 @@ import { useKeys } from '../../state/keys.ts';
 import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 
-/** What came while one read: shown when one asks for it, so that nothing moves under the eyes. */
-export function News({ count, onShow }: { count: number; onShow: () => void }) {
-  useKeys('News', {
-    '.': { title: 'Show what is new', run: () => count > 0 && onShow() },
+/**
+ * Button to load new rows. They are not inserted automatically, so that rows do not move under the reader.
+ */
+export function NewItemsButton({ count, onShow }: { count: number; onShow: () => void }) {
+  useKeys('New items', {
+    '.': { title: 'Load new', run: () => count > 0 && onShow() },
   });
   return (
     <span role="status">

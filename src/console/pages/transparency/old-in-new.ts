@@ -2,8 +2,8 @@ import { type Hash, type Hasher, nodeHash, splitPoint } from '../../../tlog/tree
 import type { Leaves } from './audit-path.ts';
 
 /**
- * How the tree of the first `first` leaves lies in the tree of `second`: cut along the boundary between them, the later
- * tree falls into subtrees that are wholly old or wholly new, and the nodes above, which span both.
+ * Divides the tree of `second` leaves along the boundary behind its first `first` leaves: into subtrees that are
+ * entirely old or entirely new, and the nodes above that span both.
  *
  *     second = 7, first = 5                 spans 0–7 (the later root)
  *                                          /         \
@@ -19,7 +19,7 @@ export type Piece =
   | (Leaves & { readonly age: 'old' | 'new' })
   | (Leaves & { readonly age: 'both'; readonly left: Piece; readonly right: Piece });
 
-/** Sizes are safe integers with 0 < first ≤ second. */
+/** Requires safe integers with 0 < first ≤ second. */
 export function oldInNew(first: number, second: number): Piece {
   return pieceOf({ from: 0, to: second }, first);
 }
@@ -32,34 +32,36 @@ function pieceOf({ from, to }: Leaves, first: number): Piece {
   return { from, to, age: 'both', left, right: pieceOf({ from: middle, to }, first) };
 }
 
-/** The subtrees that are not cut any further, from left to right. */
+/** Returns the undivided subtrees from left to right. */
 export function wholePieces(piece: Piece): (Leaves & { readonly age: 'old' | 'new' })[] {
   return piece.age === 'both' ? [...wholePieces(piece.left), ...wholePieces(piece.right)] : [piece];
 }
 
-/** One hash of a consistency proof: an old subtree goes into both roots, a new one only into the later root. */
+/**
+ * One hash of a consistency proof: an old subtree is part of both roots, a new one only of the later root.
+ */
 export interface ConsistencyStep extends Leaves {
   readonly age: 'old' | 'new';
-  /** What the node above covers, in the later tree. */
+  /** The leaves below the parent node in the later tree. */
   readonly node: Leaves;
 }
 
 export interface ConsistencyWalk {
-  /** Where both computations begin: the old subtree at the boundary. */
+  /** Where both computations start: the old subtree at the boundary. */
   readonly start: Leaves;
-  /** Whether that is the whole earlier tree, whose root the verifier has, so that the proof doesn't bring it. */
+  /** Whether the start is the whole earlier tree. The verifier knows its root, so the proof omits it. */
   readonly startsWithRoot: boolean;
-  /** From the boundary up to the later root. */
+  /** Steps from the boundary up to the later root. */
   readonly steps: readonly ConsistencyStep[];
 }
 
-/** What the hashes of the proof stand for (RFC 6962 section 2.1.2), in their order. */
+/** Returns the subtrees of the proof's hashes in their order (RFC 6962, section 2.1.2). */
 export function consistencyWalk(first: number, second: number): ConsistencyWalk {
   const steps: ConsistencyStep[] = [];
   let piece = oldInNew(first, second);
   while (piece.age === 'both') {
     const { left, right, from, to } = piece;
-    // The boundary lies in one of the two, or between them; then the left one ends at it.
+    // The boundary lies within one child or between them. If it lies between, continue with the left child.
     const goesLeft = right.age === 'new';
     const beside = goesLeft ? right : left;
     steps.push({
@@ -74,17 +76,17 @@ export function consistencyWalk(first: number, second: number): ConsistencyWalk 
   return { start, startsWithRoot: piece.from === 0, steps: steps.reverse() };
 }
 
-/** How many hashes the proof has. */
+/** Number of hashes in the proof. */
 export const proofLength = ({ startsWithRoot, steps }: ConsistencyWalk): number =>
   steps.length + (startsWithRoot ? 0 : 1);
 
-/** What came of both computations after each of the first `count` steps; the last are the two roots. */
+/** Results of both computations after each of the first `count` steps; the last ones are the two roots. */
 export interface BothRoots {
   readonly first: readonly Hash[];
   readonly second: readonly Hash[];
 }
 
-/** Both roots, from the proof and, where the walk starts with it, the earlier root. */
+/** Computes both roots from the proof and, where the walk starts with it, the earlier root. */
 export function climbBoth(
   sha256: Hasher,
   walk: ConsistencyWalk,

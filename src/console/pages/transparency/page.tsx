@@ -10,19 +10,19 @@ import { VerifyView } from './verify-view.tsx';
 const tabs = [
   { value: 'log', title: 'Log' },
   { value: 'proof', title: 'Proof' },
-  { value: 'verify', title: 'Verify a file' },
+  { value: 'verify', title: 'Verify file' },
   { value: 'consistency', title: 'Consistency' },
 ] as const;
 
-/** The log, and what shows that it can be believed: everything here is verified in this browser. */
+/** Transparency page. Everything shown here is verified in this browser. */
 export default function Transparency() {
   const view = shownTab('view', tabs);
-  // What is said of a broken log takes room: the list below it still needs some.
+  // The banner of a broken log takes so much space that the page has to scroll.
   const isBroken = pinState.value.kind === 'broken' || keptEvidence.value !== undefined;
   return (
     <Page
       title="Transparency"
-      bar={<Tabs label="Views of the log" tabs={tabs} />}
+      bar={<Tabs label="Transparency views" tabs={tabs} />}
       scrolls={view !== 'log' || isBroken}
     >
       <BrokenLog />

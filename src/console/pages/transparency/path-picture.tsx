@@ -9,19 +9,21 @@ interface PathPictureProps {
   readonly leafIndex: number;
   readonly treeSize: number;
   readonly steps: readonly PathStep[];
-  /** Steps that were computed so far. */
+  /** Number of steps computed so far. */
   readonly done: number;
-  /** The step that is looked at, if any. */
+  /** The selected step, if any. */
   readonly current: number | undefined;
-  /** What was computed is not what leads to the signed root. */
+  /** Whether the computed root differs from the signed root. */
   readonly broken: boolean;
-  /** The first six digits of what was computed for a node, by its step. */
+  /** The first six digits of each computed node, by step. */
   readonly labels: readonly string[];
   readonly leafLabel: string;
   readonly width: number;
 }
 
-/** The path from a leaf to the root: what lies beside it is there as a triangle with its number of leaves. */
+/**
+ * Diagram of the path from a leaf to the root. Subtrees beside it are triangles with their number of leaves.
+ */
 export function PathPicture(props: PathPictureProps) {
   const { leafIndex, treeSize, steps, done, current, broken, labels, leafLabel, width } = props;
   const hatch = useId();
@@ -39,8 +41,8 @@ export function PathPicture(props: PathPictureProps) {
       height={picture.height}
       role="img"
       aria-label={
-        `The tree of ${number(treeSize)} leaves, opened along the path from leaf ${number(leafIndex)} to the root: ` +
-        `${steps.length} steps, ${done} of them computed${broken ? ', to another root than the signed one' : ''}`
+        `Tree of ${number(treeSize)} leaves, expanded along the path from leaf ${number(leafIndex)} to the root: ` +
+        `${steps.length} steps, ${done} of them computed${broken ? ', leading to a different root than the signed one' : ''}`
       }
     >
       <Hatch id={hatch} />
@@ -75,7 +77,7 @@ export function PathPicture(props: PathPictureProps) {
             <title>
               {isLeaf
                 ? `Leaf ${number(leafIndex)}`
-                : `${spokenLeaves(block)}: their hash is step ${(step ?? 0) + 1} of the path`}
+                : `${spokenLeaves(block)}: hash of step ${(step ?? 0) + 1}`}
             </title>
             <TreeBlock
               block={block}

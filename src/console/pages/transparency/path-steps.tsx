@@ -6,7 +6,7 @@ import type { Judged } from './judged.ts';
 import { countedLeaves, spokenLeaves } from './tree-parts.tsx';
 import './path-steps.css';
 
-/** The path in words: from the leaf's hash, one line for each hash that is put beside it, to the root. */
+/** The steps of the path as a list, from the leaf hash to the root. */
 export function PathSteps({
   judged,
   path,
@@ -19,7 +19,7 @@ export function PathSteps({
   path: readonly HashBytes[];
   done: number;
   current: number | undefined;
-  /** Whether what a step gives is what leads to the signed root. */
+  /** Whether the path leads to the signed root. */
   isSame: boolean;
   onStep: (step: number) => void;
 }) {

@@ -6,8 +6,8 @@ import { Check, FaultText } from './check.tsx';
 import { sameTree, useChecked } from './log.ts';
 
 /**
- * Whether a head is of the tree that this browser has pinned: the log is asked for the proof, which is verified here. A head
- * that no key signed which the pin knows says nothing of this log, so it is not asked about.
+ * Checks that a head is consistent with this browser's pin, with a proof from the log that is verified here.
+ * Heads that are not signed by a key of the pin are not compared, because they prove nothing about this log.
  */
 export function PinCheck({ head, signed }: { head: SignedHead; signed: LogKey | Fault | undefined }) {
   const pinned = pinState.value.kind === 'unknown' ? undefined : keptPin();
@@ -20,18 +20,17 @@ export function PinCheck({ head, signed }: { head: SignedHead; signed: LogKey | 
   const names = [head, pin].map((one) => one && `${one.size} ${bytesToHex(one.root)}`);
   const { value } = useChecked<true>(
     ['pin', ...names],
-    async () => (pin === undefined ? new Fault('MALFORMED_PIN', 'there is none') : sameTree(pin, head)),
+    async () => (pin === undefined ? new Fault('MALFORMED_PIN', 'no pin') : sameTree(pin, head)),
     { enabled: pin !== undefined && isOfLog, keep: true },
   );
   if (pinned instanceof Fault)
     return (
-      <Check state="bad" title="The pin of this browser was altered">
+      <Check state="bad" title="This browser’s pin was altered">
         <FaultText fault={pinned} />
       </Check>
     );
-  if (pin === undefined) return <Check state="open" title="This browser has no pin of the log yet" />;
-  if (value === undefined)
-    return <Check state="waiting" title="Asking for the proof to this browser's pin" />;
+  if (pin === undefined) return <Check state="open" title="This browser has not pinned the log yet" />;
+  if (value === undefined) return <Check state="waiting" title="Fetching the proof for this browser's pin" />;
   if (value instanceof Fault)
     return (
       <Check
@@ -47,13 +46,13 @@ export function PinCheck({ head, signed }: { head: SignedHead; signed: LogKey | 
     );
   const relation =
     head.size === pin.size
-      ? 'the same tree'
+      ? 'same tree'
       : head.size > pin.size
-        ? `an extension of it, from ${number(pin.size)} to ${number(head.size)}`
-        : `what it grew from, ${number(head.size)} of ${number(pin.size)}`;
+        ? `extends it from ${number(pin.size)} to ${number(head.size)}`
+        : `is its beginning, ${number(head.size)} of ${number(pin.size)}`;
   return (
-    <Check state="good" title={`The head fits this browser's pin: ${relation}`}>
-      The log can't show another history to others without this browser noticing.
+    <Check state="good" title={`Consistent with this browser's pin: ${relation}`}>
+      This browser would detect if the log changed or removed earlier entries.
     </Check>
   );
 }

@@ -16,13 +16,13 @@ import { Moment } from './moment.tsx';
 import './pin-panel.css';
 
 const fileName = 'candor.pin.json';
-/** A pin with the keys of a hundred years has 10 MB. */
+/** Maximum size of an imported pin, in bytes. A pin with the keys of a hundred years has 10 MB. */
 const maxFileBytes = 32 * 2 ** 20;
 
-/** The pin of this browser: what it is, how it came, and what can be done with it. */
+/** The pin of this browser, with its history and actions. */
 export function PinPanel() {
   const state = pinState.value;
-  const kept = state.kind === 'unknown' ? undefined : keptPin();
+  const pinned = state.kind === 'unknown' ? undefined : keptPin();
   const [asking, setAsking] = useState<'anew' | 'import' | undefined>(undefined);
   const [busy, setBusy] = useState(false);
   const check = async () => {
@@ -30,49 +30,49 @@ export function PinPanel() {
     const found = await checkLog();
     setBusy(false);
     if (found.kind === 'verified') say(`Pinned at size ${found.pin.head.size}`);
-    else if (found.kind === 'unreachable') sayFailure('Not checked', found.fault.message);
+    else if (found.kind === 'unreachable') sayFailure('Check failed', found.fault.message);
   };
   return (
     <section class="panel stack wide-facts">
       <div class="row spread">
-        <h2>The pin of this browser</h2>
+        <h2>Pinned tree head</h2>
         <span class="row">
           <Button kind="primary" busy={busy} onClick={() => void check()}>
             Check and pin now
           </Button>
-          {kept !== undefined && !(kept instanceof Fault) && (
-            <Button onClick={() => saveText(fileName, writePin(kept))}>Export</Button>
+          {pinned !== undefined && !(pinned instanceof Fault) && (
+            <Button onClick={() => saveText(fileName, writePin(pinned))}>Export</Button>
           )}
-          <Button onClick={() => setAsking('import')}>Import …</Button>
+          <Button onClick={() => setAsking('import')}>Import…</Button>
           <Button kind="danger" onClick={() => setAsking('anew')}>
-            Pin anew …
+            Reset pin…
           </Button>
         </span>
       </div>
       <p class="quiet">
-        The tree head that this browser verified last. It checks by itself every 15 seconds that the log
-        extends it, and keeps it from visit to visit, whoever is signed in.
+        The last tree head that this browser verified. It is stored across sessions and users, and every 15
+        seconds the browser checks that the log extends it.
       </p>
-      {kept === undefined ? (
-        <p>None yet.</p>
-      ) : kept instanceof Fault ? (
-        <FaultText fault={kept} />
+      {pinned === undefined ? (
+        <p>Nothing pinned yet.</p>
+      ) : pinned instanceof Fault ? (
+        <FaultText fault={pinned} />
       ) : (
         <>
-          <PinFacts pin={kept} />
+          <PinFacts pin={pinned} />
           {state.kind === 'verified' && state.newKey !== undefined && (
             <p>
               {state.newKey === 'vouched'
-                ? 'Another key signs now than signed the head before; the log proves that it took over.'
-                : 'Another key signs now than signed the head before: it was accepted by its fingerprint.'}
+                ? 'The signing key changed since the previous head; the log proves the rotation.'
+                : 'The signing key changed since the previous head: it was accepted by its fingerprint.'}
             </p>
           )}
-          <p class="quiet">Exported, it is held to the log from anywhere, without this page:</p>
+          <p class="quiet">Audit the log against the exported pin from any machine:</p>
           <Command text={`npx candor audit ${location.origin} --state ${fileName}`} />
         </>
       )}
       <History />
-      {asking === 'anew' && <AnewDialog onClose={() => setAsking(undefined)} />}
+      {asking === 'anew' && <ResetDialog onClose={() => setAsking(undefined)} />}
       {asking === 'import' && <ImportDialog onClose={() => setAsking(undefined)} />}
     </section>
   );
@@ -88,9 +88,9 @@ function PinFacts({ pin }: { pin: Pin }) {
         ['Signed at', <Moment key="m" ns={pin.head.timestampNs} />],
         ['Key', key && <Hash key="k" value={fingerprint(key)} what="Fingerprint" length={16} />],
         ['First pinned', <Time key="p" at={pin.pinnedAt} as="exact" />],
-        ['Last moved', <Time key="u" at={pin.updatedAt} as="exact" />],
+        ['Last updated', <Time key="u" at={pin.updatedAt} as="exact" />],
         ['Log', <bdi key="l">{pin.log}</bdi>],
-        ['Keys known', number(pin.keys.size)],
+        ['Known keys', number(pin.keys.size)],
       ]}
     />
   );
@@ -102,8 +102,8 @@ function History() {
   if (newest === undefined) return null;
   return (
     <>
-      <h3>Heads that it pinned ({number(history.length)})</h3>
-      <ol class="pin-history" tabIndex={0} aria-label="Heads that this browser pinned">
+      <h3>Pin history ({number(history.length)})</h3>
+      <ol class="pin-history" tabIndex={0} aria-label="Pin history">
         {history.map(({ size, root, at }) => (
           <li key={`${size} ${at}`}>
             <span class="mono pin-size">{number(size)}</span>
@@ -121,16 +121,16 @@ function History() {
   );
 }
 
-function AnewDialog({ onClose }: { onClose: () => void }) {
+function ResetDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Pin anew" onClose={onClose}>
+    <Dialog title="Reset pin" onClose={onClose}>
       <p>
-        This browser forgets the head that it holds the log to, and trusts whatever the log shows now. If the
-        log was rolled back or changed, this is how it would go unnoticed.
+        Discards the pinned head and trusts whatever the log serves now. If the log was rolled back or
+        changed, resetting the pin hides it.
       </p>
       <p>
-        Do it only when you know why the pin no longer fits: the address was taken over by another log, or a
-        backup was restored and its operator told you so. Export the pin first.
+        Reset only if you know why the pin no longer matches: the address belongs to another log now, or the
+        operator announced a restored backup. Export the pin first.
       </p>
       <div class="row">
         <Button
@@ -139,14 +139,14 @@ function AnewDialog({ onClose }: { onClose: () => void }) {
             onClose();
             void pinAnew().then((state) =>
               state.kind === 'verified'
-                ? say(`Pinned anew at size ${state.pin.head.size}`)
+                ? say(`Pin reset at size ${state.pin.head.size}`)
                 : sayFailure('Not pinned', 'fault' in state ? state.fault.message : state.kind),
             );
           }}
         >
-          Forget the pin and trust what is there now
+          Discard pin and trust the current log
         </Button>
-        <Button onClick={onClose}>Keep the pin</Button>
+        <Button onClick={onClose}>Cancel</Button>
       </div>
     </Dialog>
   );
@@ -159,27 +159,27 @@ function ImportDialog({ onClose }: { onClose: () => void }) {
     const file = input.current?.files?.[0];
     if (file === undefined) return;
     if (file.size > maxFileBytes) {
-      setFault(new Fault('MALFORMED_PIN', `the file has ${file.size} bytes, ${maxFileBytes} are allowed`));
+      setFault(new Fault('MALFORMED_PIN', `the file is ${file.size} bytes; the maximum is ${maxFileBytes}`));
       return;
     }
     const found = await importPin(await file.text());
     if (found instanceof Fault) setFault(found);
     else {
-      if (found.kind === 'verified') say(`The log extends the imported pin, to size ${found.pin.head.size}`);
+      if (found.kind === 'verified') say(`The log extends the imported pin to size ${found.pin.head.size}`);
       onClose();
     }
   };
   return (
-    <Dialog title="Import a pin" onClose={onClose}>
+    <Dialog title="Import pin" onClose={onClose}>
       <p>
-        A pin that another browser exported, or that <code>candor audit</code> keeps. The log is held to it at
-        once, and it takes the place of this browser's pin. If the log contradicts it, you get the evidence.
+        A pin exported by another browser or written by <code>candor audit</code>. It replaces this browser’s
+        pin, and the log is checked against it immediately. If the log contradicts it, you get the evidence.
       </p>
-      <input ref={input} type="file" accept=".json,application/json" aria-label="File with a pin" />
+      <input ref={input} type="file" accept=".json,application/json" aria-label="Pin file" />
       {fault !== undefined && <FaultText fault={fault} />}
       <div class="row">
         <Button kind="primary" onClick={() => void take()}>
-          Hold the log to it
+          Import and check
         </Button>
         <Button onClick={onClose}>Cancel</Button>
       </div>

@@ -1,7 +1,10 @@
-/** What hides, or turns round the text beside it: controls, formats, line and paragraph separators; no newline. */
+/**
+ * Invisible characters and those that reorder the text around them: controls, format characters, line and
+ * paragraph separators, except newline.
+ */
 const tricks = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** The text with what could make it look like another one written as JSON writes it: `\\u202e`. */
+/** Returns the text with deceptive characters escaped as in JSON: `\\u202e`. */
 export function withoutTricks(text: string): string {
   return text.replace(tricks, (char) =>
     Array.from(

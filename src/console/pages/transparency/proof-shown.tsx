@@ -23,26 +23,29 @@ import { countedLeaves } from './tree-parts.tsx';
 import { Verdict } from './verdict.tsx';
 import './proof-shown.css';
 
-/** Where bytes are changed: within the value of `actor`, with which canonical entries begin, so that it is seen at once. */
+/**
+ * Offset of the changed character: within the value of `actor`, at the beginning of canonical entries, so
+ * that it is visible.
+ */
 const tried = 12;
 
 /**
- * One entry and all that shows it to be in the log, computed here: its bytes and their hash, the path to the root, the
- * signed head, the keys. And a way to try it: other bytes lead to another root.
+ * Inclusion proof of an entry, computed in this browser: the bytes and their hash, the path to the root, the
+ * signed head, and the keys. The bytes can be changed to see that they lead to a different root.
  */
 export function ProofShown({
   proof,
   keys,
   keysFrom,
-  soundTitle = 'Verified in your browser, not by our server',
+  soundTitle = 'Verified in your browser, not by the server',
   actions,
 }: {
   proof: Provable;
-  /** The keys that count. */
+  /** The trusted keys. */
   keys: KeySet;
-  /** Whose they are, in words. */
+  /** Description of their origin. */
   keysFrom: ComponentChildren;
-  /** What is said where nothing is wrong. */
+  /** Title if everything verifies. */
   soundTitle?: string;
   actions?: ComponentChildren;
 }) {
@@ -75,15 +78,15 @@ export function ProofShown({
     setEditing(false);
   };
   useKeys('Proof', {
-    j: { title: 'Next step of the path', run: () => goTo(done + 1) },
-    k: { title: 'Step of the path before', run: () => goTo(done - 1) },
+    j: { title: 'Next path step', run: () => goTo(done + 1) },
+    k: { title: 'Previous path step', run: () => goTo(done - 1) },
     ...(original && {
-      t: { title: 'Change one character, or restore the bytes', run: altered ? restore : change },
+      t: { title: 'Change one character / restore', run: altered ? restore : change },
     }),
   });
   const host = useRef<HTMLDivElement>(null);
   const width = useWidth(host, 640);
-  // Bytes that are signed as they are may have a wrong path; other ones are wrong themselves.
+  // If correctly signed bytes are not included, the path may be wrong, so the leaf is not marked as bad.
   const leafState: CheckState = isIncluded ? 'good' : entry instanceof Fault ? 'bad' : 'open';
   const pathState: CheckState = finished ? (isIncluded ? 'good' : 'bad') : 'waiting';
   return (
@@ -103,12 +106,12 @@ export function ProofShown({
               <Button kind="primary" hint="t" onClick={restore}>
                 Restore
               </Button>
-              <Button onClick={change}>Change another</Button>
+              <Button onClick={change}>Change another character</Button>
             </>
           ))}
         {original !== undefined && (
           <Button aria-pressed={editing} onClick={() => setEditing(!editing)}>
-            Edit the bytes
+            Edit bytes
           </Button>
         )}
         {actions}
@@ -118,8 +121,8 @@ export function ProofShown({
           <h2>Entry {number(leafIndex)}</h2>
           {bytes === undefined || original === undefined ? (
             <p class="quiet">
-              Its bytes are for who has a role that may read entries. Its hash and its path are for everybody:
-              they show that there is an entry here, and that it is the same for all who look.
+              Reading the bytes requires a role. The hash and the path are public: they prove that this entry
+              exists and is the same for all readers.
             </p>
           ) : (
             <>
@@ -127,7 +130,7 @@ export function ProofShown({
               {editing ? (
                 <textarea
                   class="input mono proof-edit"
-                  aria-label="Bytes of the entry, as text"
+                  aria-label="Entry bytes as text"
                   spellcheck={false}
                   value={new TextDecoder().decode(bytes)}
                   onInput={(event) => setAltered(new TextEncoder().encode(event.currentTarget.value))}
@@ -138,7 +141,7 @@ export function ProofShown({
             </>
           )}
           <ul class="checks">
-            <Check state={leafState} title="Leaf hash: SHA-256 of a zero byte and these bytes">
+            <Check state={leafState} title="Leaf hash: SHA-256 of a zero byte and the entry bytes">
               <Hash value={leafHash} what="Leaf hash" whole />
             </Check>
             {entry !== undefined && (
@@ -146,15 +149,15 @@ export function ProofShown({
                 state={entry instanceof Fault ? 'bad' : 'good'}
                 title={
                   entry instanceof Fault
-                    ? "The entry's own signature does not fit"
-                    : "The entry's own signature fits its event key"
+                    ? 'Invalid entry signature'
+                    : 'Valid entry signature by an event-signing key'
                 }
               >
                 {entry instanceof Fault ? (
                   <FaultText fault={entry} />
                 ) : (
                   <details>
-                    <summary>The key that signed the entry</summary>
+                    <summary>Signing key</summary>
                     <KeyFacts of={entry.key} keys={keys} />
                   </details>
                 )}
@@ -194,7 +197,7 @@ export function ProofShown({
         </section>
       </div>
       <section class="panel stack">
-        <h2>What was checked</h2>
+        <h2>Checks</h2>
         <ul class="checks">
           <Check
             state={pathState}
@@ -202,8 +205,8 @@ export function ProofShown({
               finished
                 ? isIncluded
                   ? `The path leads from the entry to the signed root of ${countedLeaves({ from: 0, to: head.size })}`
-                  : 'The path leads to another root than the signed one'
-                : 'The path is being computed'
+                  : 'The path leads to a different root than the signed one'
+                : 'Computing the path'
             }
           >
             {finished && inclusion !== undefined && <FaultText fault={inclusion} />}
@@ -212,8 +215,8 @@ export function ProofShown({
             state={headKey instanceof Fault ? 'bad' : 'good'}
             title={
               headKey instanceof Fault
-                ? 'The head is not signed by a key that counts'
-                : `The head of size ${number(head.size)} is signed`
+                ? 'The tree head is not signed by a trusted key'
+                : `The tree head of size ${number(head.size)} is signed`
             }
           >
             <p>
@@ -230,12 +233,12 @@ export function ProofShown({
 }
 
 function titleOf({ done, isPlaying }: Stepping, steps: number, altered: boolean): string {
-  if (isPlaying) return 'Being verified in your browser';
+  if (isPlaying) return 'Verifying in your browser';
   if (done < steps) return `Stopped after ${done} of ${steps} steps`;
-  return altered ? 'Broken: these are not the bytes that were logged' : 'Refused: this does not verify';
+  return altered ? 'Failed: these are not the logged bytes' : 'Verification failed';
 }
 
-/** What was computed beside what was signed. */
+/** The computed root beside the signed root. */
 function Roots({
   computed,
   signed,

@@ -17,13 +17,13 @@ import { useChecked } from './log.ts';
 import { ProofShown } from './proof-shown.tsx';
 import './proof-view.css';
 
-/** The proof of one entry, which the address names. */
+/** The proof of the entry in the address. */
 export function ProofView() {
   const { params } = place.value;
   const state = pinState.value;
   const size = 'pin' in state ? state.pin?.head.size : undefined;
   const [index, id] = [params.get('index'), params.get('id')];
-  // Without a choice the newest entry is shown, and stays while one looks at it.
+  // Without an entry in the address, show the newest one, and keep it while the log grows.
   const newest = useRef<number | undefined>(undefined);
   if (size !== undefined) newest.current ??= size - 1;
   const asked =
@@ -38,7 +38,7 @@ export function ProofView() {
   });
   if (asked === undefined && index === null && id === null)
     return state.kind === 'empty' ? (
-      <Empty title="The log is empty.">There is nothing to prove yet: no critical event was logged.</Empty>
+      <Empty title="The log is empty">No critical event has been logged yet.</Empty>
     ) : (
       <Loading />
     );
@@ -55,14 +55,13 @@ export function ProofView() {
     <div class="stack">
       <Picker at={at} size={size} />
       {asked === undefined ? (
-        <Empty title="That names no entry.">
-          An entry is named by its position, by its id, by the id of its alert, or by its leaf hash of 64
-          hexadecimal digits.
+        <Empty title="Not a valid entry">
+          Enter an entry’s index, its ID, the ID of its alert, or its leaf hash (64 hexadecimal digits).
         </Empty>
       ) : value === undefined ? (
         <Loading rows={12} />
       ) : value instanceof Fault ? (
-        <Unproven fault={value} onRetry={found.again} />
+        <ProofFailure fault={value} onRetry={found.again} />
       ) : (
         <Shown proof={value} />
       )}
@@ -89,37 +88,37 @@ function Shown({ proof }: { proof: Proof | HiddenProof }) {
         proof={{ ...bundle, leafIndex: bundle.leaf.leafIndex, leaf: { canonical: bundle.leaf.canonical } }}
         keys={bundle.keys}
         keysFrom={trustIn(pinned, bundle.head.signerKeyId, bundle.keys)}
-        actions={<Button onClick={() => saveText(name, text)}>Download the proof</Button>}
+        actions={<Button onClick={() => saveText(name, text)}>Download proof</Button>}
       />
       <BundleProofsShown text={text} bundle={bundle} keys={bundle.keys} />
       <section class="panel stack">
-        <h2>Check it without this page</h2>
-        <p class="quiet">The downloaded proof holds all that is needed. Nothing is asked of any server:</p>
+        <h2>Verify without this page</h2>
+        <p class="quiet">The downloaded proof is self-contained. Verification works offline:</p>
         <Command text={`npx candor verify ${name}`} />
-        <p class="quiet">With the pin of an auditor, its keys count and not those of the file:</p>
+        <p class="quiet">To trust the keys of an auditor’s pin instead of those in the file:</p>
         <Command text={`npx candor verify ${name} --pin candor.pin.json`} />
       </section>
     </>
   );
 }
 
-/** Whose word it is that these are the keys of the log. */
+/** Describes where trust in the keys comes from. */
 function trustIn(pinned: KeySet | undefined, signer: string, keys: KeySet): string {
   const known = pinned?.get(signer);
   return known !== undefined && known.x === keys.get(signer)?.x
-    ? 'By the keys that the log publishes; the one that signed the head is the one that this browser has pinned.'
-    : 'By the keys that the log publishes: compare the fingerprint with the start banner of the service.';
+    ? 'Verified with the log’s published keys; the key that signed the head is pinned by this browser.'
+    : 'Verified with the log’s published keys: compare the fingerprint with the service’s startup output.';
 }
 
-function Unproven({ fault, onRetry }: { fault: Fault; onRetry: () => void }) {
+function ProofFailure({ fault, onRetry }: { fault: Fault; onRetry: () => void }) {
   return (
     <div class="state" role="alert">
       <p class="state-title">
         {fault instanceof NotFound
-          ? 'The log has no such entry.'
+          ? 'Entry not found'
           : fault.kind === 'unavailable'
-            ? 'The log could not be asked. What it holds is not touched by that.'
-            : 'There is no proof to show.'}
+            ? 'Cannot reach the log. Its data is not affected.'
+            : 'No proof available'}
       </p>
       {fault instanceof NotFound ? (
         <p class="quiet">
@@ -128,7 +127,7 @@ function Unproven({ fault, onRetry }: { fault: Fault; onRetry: () => void }) {
       ) : (
         <FaultText fault={fault} />
       )}
-      <Button onClick={onRetry}>Try again</Button>
+      <Button onClick={onRetry}>Retry</Button>
     </div>
   );
 }
@@ -139,8 +138,8 @@ function Picker({ at, size }: { at: number | undefined; size: number | undefined
   const before = at !== undefined && at > 0 ? at - 1 : undefined;
   const after = at !== undefined && last !== undefined && at < last ? at + 1 : undefined;
   useKeys('Entries', {
-    '[': { title: 'Entry before', run: () => before !== undefined && show(before) },
-    ']': { title: 'Entry after', run: () => after !== undefined && show(after) },
+    '[': { title: 'Previous entry', run: () => before !== undefined && show(before) },
+    ']': { title: 'Next entry', run: () => after !== undefined && show(after) },
   });
   return (
     <div class="row spread">
@@ -158,21 +157,21 @@ function Picker({ at, size }: { at: number | undefined; size: number | undefined
           key={at}
           name="entry"
           class="input mono proof-entry"
-          aria-label="Position, id or leaf hash of an entry, or id of an alert"
-          placeholder="Position, id or hash"
+          aria-label="Entry index, ID or leaf hash, or alert ID"
+          placeholder="Index, ID or hash"
           autocomplete="off"
           spellcheck={false}
           defaultValue={at === undefined ? '' : String(at)}
         />
-        <Button type="submit">Prove</Button>
+        <Button type="submit">Show proof</Button>
         {last !== undefined && <span class="quiet">entries 0 to {number(last)}</span>}
       </form>
       <span class="row">
         <Button kind="plain" hint="[" disabled={before === undefined} onClick={() => show(before!)}>
-          Before
+          Previous
         </Button>
         <Button kind="plain" hint="]" disabled={after === undefined} onClick={() => show(after!)}>
-          After
+          Next
         </Button>
         {last !== undefined && (
           <a class="button button-plain" href={href('transparency', { view: 'proof', index: last })}>

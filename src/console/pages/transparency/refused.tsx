@@ -2,7 +2,7 @@ import type { Fault } from '../../../client/verifier.ts';
 import { FaultText } from './check.tsx';
 import { Verdict } from './verdict.tsx';
 
-/** Something that does not hold at all: why. */
+/** Shows why something did not verify. */
 export function Refused({ fault }: { fault: Fault }) {
-  return <Verdict state="bad" title="Refused: this does not verify" about={<FaultText fault={fault} />} />;
+  return <Verdict state="bad" title="Verification failed" about={<FaultText fault={fault} />} />;
 }

@@ -1,15 +1,15 @@
 import type { KeySet, LogKey } from '../../../client/verifier.ts';
 
-/** Where a key stands in the line of those that did the same before it. */
+/** The place of a key among the keys of its purpose. */
 export interface Place {
-  /** 1 for the first. */
+  /** 1 for the first key. */
   readonly number: number;
   readonly of: number;
   readonly before?: LogKey;
   readonly after?: LogKey;
 }
 
-/** Keys of one purpose in the order in which they began; those that never signed last. */
+/** Returns the keys of one purpose in the order in which they became active; pending ones last. */
 export function succession(keys: KeySet, purpose: string | undefined): LogKey[] {
   const beginOf = ({ fromSize, state }: LogKey) =>
     state === 'pending' ? Number.POSITIVE_INFINITY : (fromSize ?? 0);

@@ -17,7 +17,7 @@ import { leafHash } from '../../../tlog/tree.ts';
 export type HeadRow = ListItem<'listTreeHeads'>;
 export type EntryRow = ListItem<'listEntries'>;
 
-/** The head of a row: its time is a multiple of 1024 ns, which a JSON number holds exactly. */
+/** Returns the head of a row. Its timestamp is a multiple of 1024 ns, which a JSON number holds exactly. */
 export function headOf({ attributes }: HeadRow): SignedHead | Fault {
   try {
     return {
@@ -31,33 +31,33 @@ export function headOf({ attributes }: HeadRow): SignedHead | Fault {
   }
 }
 
-/** Whether a key of the set signed the head of a row. */
-export const checkHeadRow = remembered((row: HeadRow, keys: KeySet): LogKey | Fault => {
+/** Verifies that a key of the set signed the head of a row. */
+export const checkHeadRow = memoized((row: HeadRow, keys: KeySet): LogKey | Fault => {
   const head = headOf(row);
   return head instanceof Fault ? head : verifyHead(head, keys);
 });
 
-/** Whether the bytes of a row have its hash, and are signed by an event key of the set. */
-export const checkEntryRow = remembered((row: EntryRow, keys: KeySet): LogKey | Fault => {
+/** Verifies that the bytes of a row match its hash and are signed by an event-signing key of the set. */
+export const checkEntryRow = memoized((row: EntryRow, keys: KeySet): LogKey | Fault => {
   const canonical = bytesOf(row);
   if (canonical instanceof Fault) return canonical;
-  const { leaf_index: leafIndex, leaf_hash: told } = row.attributes;
-  if (bytesToHex(leafHash(sha256, canonical)) !== told)
-    return new Fault('MALFORMED_LEAF', `leaf ${leafIndex} has another hash than ${told}`);
+  const { leaf_index: leafIndex, leaf_hash: expected } = row.attributes;
+  if (bytesToHex(leafHash(sha256, canonical)) !== expected)
+    return new Fault('MALFORMED_LEAF', `leaf ${leafIndex} does not match its hash ${expected}`);
   const signed = verifyEntry({ leafIndex, canonical }, keys);
   return signed instanceof Fault ? signed : signed.key;
 });
 
-/** The exact bytes of an entry. */
+/** Returns the exact bytes of an entry. */
 export function bytesOf({ attributes }: EntryRow): Uint8Array | Fault {
   return (
     fromBase64(attributes.canonical) ??
-    new Fault('MALFORMED_LEAF', `leaf ${attributes.leaf_index} is not in base64`)
+    new Fault('MALFORMED_LEAF', `leaf ${attributes.leaf_index} is not valid base64`)
   );
 }
 
-/** A verification takes some milliseconds, and a row is drawn many times. */
-function remembered<Row extends object>(
+/** Caches results: a verification takes some milliseconds, and rows are drawn many times. */
+function memoized<Row extends object>(
   check: (row: Row, keys: KeySet) => LogKey | Fault,
 ): (row: Row, keys: KeySet) => LogKey | Fault {
   const known = new WeakMap<Row, { keys: KeySet; result: LogKey | Fault }>();

@@ -3,10 +3,10 @@ import { Section } from '../../ui/split.tsx';
 import { FaultText, Tick } from './check.tsx';
 import { KeyFacts } from './key-facts.tsx';
 
-/** Who signed it, or why that is not so; undefined until there are keys to check it by. */
+/** The signing key, or why the signature is invalid; undefined until keys are available. */
 export type Signed = LogKey | Fault | undefined;
 
-/** In a list: whether it is signed. */
+/** Verification status of a signature, for lists. */
 export function SignedTick({ signed, says }: { signed: Signed; says: string }) {
   if (signed === undefined) return <Tick state="waiting" />;
   const isBad = signed instanceof Fault;
@@ -17,7 +17,7 @@ export function SignedTick({ signed, says }: { signed: Signed; says: string }) {
   );
 }
 
-/** In a detail: the key that signed it. */
+/** The signing key, for details. */
 export function SignedBy({ signed, keys }: { signed: Signed; keys: KeySet | undefined }) {
   return (
     <Section title="Signed by">

@@ -1,7 +1,7 @@
 import { Button } from '../../ui/button.tsx';
 import type { Stepping } from './stepping.ts';
 
-/** Through the steps of a proof by hand, as j and k do, or all of them once more. */
+/** Buttons to step through a proof, like j and k, and to replay it. */
 export function StepButtons({
   stepping: { done, play },
   count,
@@ -20,7 +20,7 @@ export function StepButtons({
         Step
       </Button>
       <Button kind="plain" onClick={play}>
-        Again
+        Replay
       </Button>
     </span>
   );

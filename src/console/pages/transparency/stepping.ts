@@ -1,20 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
 
 const stepMs = 90;
-/** Long paths are shown in about this time. */
+/** Duration of the animation for long paths, in milliseconds. */
 const wholeMs = 1600;
 const reduced = matchMedia('(prefers-reduced-motion: reduce)');
 
 export interface Stepping {
-  /** Steps that were made so far. */
+  /** Steps made so far. */
   readonly done: number;
   readonly isPlaying: boolean;
-  /** Goes to after this many steps, and stays there. */
+  /** Stops after this many steps. */
   readonly goTo: (done: number) => void;
   readonly play: () => void;
 }
 
-/** Makes steps one after the other whenever `subject` is another; at once where the system asks for no motion. */
+/** Animates the steps whenever `subject` changes. Without animation if the system prefers reduced motion. */
 export function useStepping(subject: string, count: number): Stepping {
   const [done, setDone] = useState(reduced.matches ? count : 0);
   const [isPlaying, setPlaying] = useState(!reduced.matches);

@@ -1,11 +1,11 @@
-/** What a proof is tried with: bytes that are almost those that were logged. */
+/** Changes bytes to demonstrate that a proof detects it. */
 
 const isLetterOrDigit = (byte: number): boolean =>
   (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
 
 /**
- * A copy with another letter or digit at the one that is nearest to `near`; without any letter or digit, one bit of the
- * byte in the middle differs. Bytes of length 0 stay as they are.
+ * Returns a copy in which the letter or digit nearest to `near` is replaced by another. If the input has neither, one
+ * bit of the byte in the middle is flipped. Empty input is returned unchanged.
  */
 export function changeOneCharacter(bytes: Uint8Array, near = Math.floor(bytes.length / 2)): Uint8Array {
   const changed = bytes.slice();
@@ -24,14 +24,14 @@ function nearest(bytes: Uint8Array, near: number): number | undefined {
   return undefined;
 }
 
-/** The next digit or letter; after the last comes the first. */
+/** Returns the next digit or letter, wrapping around. */
 function neighbour(byte: number): number {
   const next = byte + 1;
   if (isLetterOrDigit(next)) return next;
   return byte === 0x39 ? 0x30 : byte - 25;
 }
 
-/** Where two byte strings differ: the half-open range in `b` outside of which they are the same; undefined for equal ones. */
+/** Returns the half-open range of `b` outside of which `a` and `b` are equal; undefined if they are equal. */
 export function differenceOf(a: Uint8Array, b: Uint8Array): { from: number; to: number } | undefined {
   const shorter = Math.min(a.length, b.length);
   let from = 0;

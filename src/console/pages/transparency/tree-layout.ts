@@ -3,14 +3,14 @@ import type { Leaves } from './audit-path.ts';
 import { oldInNew, type Piece } from './old-in-new.ts';
 
 /**
- * Where the parts of a Merkle tree stand in a picture of it: subtrees that are not opened stand side by side on one
- * baseline, each a triangle as high as it has levels, and the nodes above them hang between their children.
+ * Layout of a Merkle tree diagram. Collapsed subtrees stand side by side on a baseline, each a triangle as high
+ * as its number of levels. The nodes above are placed between their children.
  *
  *          o            node: as many rows up as its subtree has levels
  *        /   \
  *       o     \
  *      / \     \
- *     ▲   ■     ▲       blocks: a triangle over many leaves, a square for one
+ *     ▲   ■     ▲       blocks: a triangle for many leaves, a square for one
  */
 export interface Shape extends Leaves {
   readonly children?: readonly [Shape, Shape];
@@ -20,13 +20,13 @@ export interface Point {
   readonly x: number;
   readonly y: number;
 }
-/** A subtree that is not opened; its tip is at x, y, its base on the baseline. */
+/** A collapsed subtree. Its tip is at x, y, and its base on the baseline. */
 export interface Block extends Leaves, Point {
   readonly left: number;
   readonly right: number;
 }
 export interface PlacedNode extends Leaves, Point {
-  /** The tips of what it is hashed from. */
+  /** Positions of the two children. */
   readonly children: readonly [Leaves & Point, Leaves & Point];
 }
 export interface Picture {
@@ -34,20 +34,20 @@ export interface Picture {
   readonly height: number;
   readonly baseline: number;
   readonly blocks: readonly Block[];
-  /** From the lowest to the root. */
+  /** From the lowest node to the root. */
   readonly nodes: readonly PlacedNode[];
   readonly root: Point;
 }
 
-/** Room above the root and below the baseline, in pixels. */
+/** Space above the root and below the baseline, in pixels. */
 const above = 30;
 const below = 40;
 const rowHeights = { least: 14, most: 44 };
-/** The whole picture is about this high, where rows can be chosen so. */
+/** Target height of the diagram in pixels, within the limits of the row height. */
 const wantedHeight = 400;
 const widestBlock = 116;
 
-/** Levels below the root of so many leaves: 0 for one. */
+/** Number of levels below the root: 0 for one leaf. */
 export const levelsOf = ({ from, to }: Leaves): number => (to - from < 2 ? 0 : floorLog2(to - from - 1) + 1);
 
 export function layOut(shape: Shape, width: number): Picture {
@@ -91,7 +91,10 @@ export function layOut(shape: Shape, width: number): Picture {
   return { width, height: baseline + below, baseline, blocks: [...blocks.values()], nodes, root: { x, y } };
 }
 
-/** Larger subtrees get more room, but not in proportion: the largest has as many leaves as all others together. */
+/**
+ * Larger subtrees get more width, but not in proportion: the largest has as many leaves as all others
+ * together.
+ */
 const weightOf = (part: Leaves): number => 1 + 0.35 * levelsOf(part);
 
 function wholeShapes(shape: Shape): Shape[] {
@@ -100,7 +103,7 @@ function wholeShapes(shape: Shape): Shape[] {
     : [...wholeShapes(shape.children[0]), ...wholeShapes(shape.children[1])];
 }
 
-/** The tree of `treeSize` leaves, opened only along the path to one leaf: that and the subtrees beside stay whole. */
+/** Returns the tree of `treeSize` leaves, expanded along the path to one leaf. */
 export function pathShape(leafIndex: number, treeSize: number): Shape {
   const open = ({ from, to }: Leaves): Shape => {
     if (leafIndex < from || leafIndex >= to || to - from === 1) return { from, to };
@@ -110,7 +113,7 @@ export function pathShape(leafIndex: number, treeSize: number): Shape {
   return open({ from: 0, to: treeSize });
 }
 
-/** The later tree, opened only along the boundary behind the earlier one. */
+/** Returns the later tree, expanded along the boundary behind the earlier one. */
 export function boundaryShape(first: number, second: number): Shape {
   const shapeOf = (piece: Piece): Shape =>
     piece.age === 'both'

@@ -2,7 +2,7 @@ import { compact, number } from '../../ui/format.ts';
 import type { Leaves } from './audit-path.ts';
 import type { Block } from './tree-layout.ts';
 
-/** What is broken is hatched, for who doesn't see its colour. */
+/** Hatching for broken nodes, because colour alone is not accessible. */
 export function Hatch({ id }: { id: string }) {
   return (
     <defs>
@@ -14,17 +14,17 @@ export function Hatch({ id }: { id: string }) {
   );
 }
 
-/** `leaves 32 to 47 (16)`, `leaf 5`. */
+/** Describes a range of leaves: `leaves 32 to 47 (16)`, `leaf 5`. */
 export const spokenLeaves = ({ from, to }: Leaves): string =>
   to - from === 1
     ? `leaf ${number(from)}`
     : `leaves ${number(from)} to ${number(to - 1)} (${number(to - from)})`;
 
-/** `16 leaves`, `leaf 5`: as short as it can be told beside a picture. */
+/** Describes a range of leaves briefly: `16 leaves`, `leaf 5`. */
 export const countedLeaves = ({ from, to }: Leaves): string =>
   to - from === 1 ? `leaf ${number(from)}` : `${number(to - from)} leaves`;
 
-/** A subtree that is not opened: a triangle with the number of its leaves below, or a square for a single one. */
+/** A collapsed subtree: a triangle with its number of leaves, or a square for a single leaf. */
 export function TreeBlock({
   block,
   baseline,

@@ -5,7 +5,7 @@ export type VerdictState = 'good' | 'bad' | 'waiting';
 
 const signs: Readonly<Record<VerdictState, string>> = { good: '✓', bad: '✕', waiting: '…' };
 
-/** What came of all checks together, said large, and what can be done with it. */
+/** The overall result in large type, with actions. */
 export function Verdict({
   state,
   title,

@@ -9,25 +9,25 @@ import { FileShown } from './file-shown.tsx';
 import { Refused } from './refused.tsx';
 import './verify-view.css';
 
-interface Given {
+interface Input {
   readonly name: string;
   readonly text: string;
 }
 
-/** Checks a file that somebody was given: nothing of it is sent anywhere, and nothing in it is believed. */
+/** Verifies a file from elsewhere. It is not sent anywhere and not trusted. */
 export function VerifyView() {
-  const [given, setGiven] = useState<Given | Fault | undefined>(undefined);
+  const [input, setInput] = useState<Input | Fault | undefined>(undefined);
   const [dropping, setDropping] = useState(false);
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
     if (file.size > maxFileBytes) {
-      setGiven(tooLarge(file.size));
+      setInput(tooLarge(file.size));
       return;
     }
     const text = decodeNote(new Uint8Array(await file.arrayBuffer()));
-    setGiven(
+    setInput(
       text instanceof Fault
-        ? new Fault('MALFORMED_BUNDLE', 'the file is not in UTF-8')
+        ? new Fault('MALFORMED_BUNDLE', 'the file is not valid UTF-8')
         : { name: file.name, text },
     );
   };
@@ -35,7 +35,7 @@ export function VerifyView() {
     <div class="stack">
       <section
         class={dropping ? 'panel stack verify-drop verify-dropping' : 'panel stack verify-drop'}
-        aria-label="What to verify"
+        aria-label="File or text to verify"
         onDragOver={(event) => {
           event.preventDefault();
           setDropping(true);
@@ -47,11 +47,11 @@ export function VerifyView() {
           void take(event.dataTransfer?.files[0]);
         }}
       >
-        {given === undefined || given instanceof Fault ? (
+        {input === undefined || input instanceof Fault ? (
           <>
             <p>
-              Drop a file here, choose one, or paste its text: the proof of an entry, the evidence of an
-              auditor, or a checkpoint. It is verified in this browser and sent nowhere.
+              Drop, choose or paste a file: an entry proof, an auditor’s evidence, or a checkpoint. It is
+              verified in this browser and not uploaded.
             </p>
             <input
               type="file"
@@ -64,28 +64,26 @@ export function VerifyView() {
               placeholder='{"leaf_index":…,"canonical":"…","audit_path":[…],"head":{…},"keys":[…]}'
               spellcheck={false}
               onInput={({ currentTarget: { value } }) => {
-                if (value.length > maxFileBytes) setGiven(tooLarge(value.length));
-                else if (value.trim() !== '') setGiven({ name: 'Pasted text', text: value });
+                if (value.length > maxFileBytes) setInput(tooLarge(value.length));
+                else if (value.trim() !== '') setInput({ name: 'Pasted text', text: value });
               }}
             />
           </>
         ) : (
           <div class="row spread">
             <p class="clip">
-              <bdi>{given.name}</bdi> <span class="quiet">{bytes(new Blob([given.text]).size)}</span>
+              <bdi>{input.name}</bdi> <span class="quiet">{bytes(new Blob([input.text]).size)}</span>
             </p>
-            <Button onClick={() => setGiven(undefined)}>Another file</Button>
+            <Button onClick={() => setInput(undefined)}>Verify another file</Button>
           </div>
         )}
       </section>
-      {given instanceof Fault ? (
-        <Refused fault={given} />
-      ) : given === undefined ? (
-        <Empty title="Nothing was handed in yet.">
-          The Proof view offers the proof of each entry as such a file.
-        </Empty>
+      {input instanceof Fault ? (
+        <Refused fault={input} />
+      ) : input === undefined ? (
+        <Empty title="No file selected">The Proof view lets you download the proof of each entry.</Empty>
       ) : (
-        <FileShown key={given.text} text={given.text} />
+        <FileShown key={input.text} text={input.text} />
       )}
       <Reasons />
     </div>
@@ -93,19 +91,19 @@ export function VerifyView() {
 }
 
 const tooLarge = (size: number): Fault =>
-  new Fault('MALFORMED_BUNDLE', `it has ${size} bytes, ${maxFileBytes} are allowed`);
+  new Fault('MALFORMED_BUNDLE', `the file is ${size} bytes; the maximum is ${maxFileBytes}`);
 
 const kinds = {
-  refused: 'Refused: it can not be accepted, but may be a mistake',
-  misbehaviour: 'Misbehaviour: the log contradicts what it signed before',
-  unavailable: 'Nothing was learned: try again',
+  refused: 'Rejected: cannot be verified, but may be an honest mistake',
+  misbehaviour: 'Misbehaviour: the log contradicts an earlier signed statement',
+  unavailable: 'Unavailable: no result, try again',
 } as const;
 
-/** Every reason for which something is refused. */
+/** All error codes of the verifier. */
 function Reasons() {
   return (
     <details class="panel">
-      <summary>All {Object.keys(faultCodes).length} reasons for which something is refused</summary>
+      <summary>All verification errors ({Object.keys(faultCodes).length})</summary>
       {Object.entries(kinds).map(([kind, title]) => (
         <section key={kind} class="section">
           <h3>{title}</h3>

@@ -10,20 +10,21 @@ import { Check, type CheckState, FaultText } from './check.tsx';
 import { type Cosigned, cosignedBy, otherSigners } from './cosigned.ts';
 import './witnesses.css';
 
-/** Failures that time does not heal: either side is not what it says that it is. */
-const grave: ReadonlySet<WitnessFailure> = new Set(['inconsistent', 'ahead', 'bad_signature']);
+/** Failures that do not resolve over time: the log or the witness misbehaves or is misconfigured. */
+const severe: ReadonlySet<WitnessFailure> = new Set(['inconsistent', 'ahead', 'bad_signature']);
 
-/** What helps against it, where somebody has to do something. */
+/** Recommended action for each failure. */
 const advice: Readonly<Partial<Record<WitnessFailure, string>>> = {
-  unknown_log: 'Its operator has to name this log to it, by the key above.',
-  unknown_key: 'Its operator has to name this log to it, by the key above.',
-  inconsistent: 'One of the two shows another history than before: compare with what others have pinned.',
-  ahead: 'The log was put back to an older state, or the witness says what is not so.',
-  bad_signature: 'The policy names another key than it signs with: its operator can tell which one is right.',
-  bad_time: 'Its clock is wrong, or that of the service.',
+  unknown_log: 'Ask the witness’s operator to add this log, with the verifier key above.',
+  unknown_key: 'Ask the witness’s operator to add this log, with the verifier key above.',
+  inconsistent: 'The log or the witness changed its history: compare with the pins of other auditors.',
+  ahead: 'The log was restored to an older state, or the witness reports a wrong size.',
+  bad_signature:
+    'The policy has a different key than the witness signs with: ask its operator for the correct one.',
+  bad_time: 'The clock of the witness or of the service is wrong.',
 };
 
-/** A checkpoint that verified, and by which keys. */
+/** A verified checkpoint and the keys that it was verified with. */
 export interface Shown {
   readonly checkpoint: SignedCheckpoint;
   readonly keys: KeySet;
@@ -31,14 +32,14 @@ export interface Shown {
 
 type Witness = WitnessStatus['witnesses'][number];
 
-/** Who else has seen the log, and signed that it only ever grew: each cosignature is verified here. */
+/** The witnesses of the log and their cosignatures, each verified in this browser. */
 export function WitnessesPart({
   status,
   shown,
 }: {
-  /** Undefined where there are none, and for who may not see them. */
+  /** Undefined if no witnesses are configured, or if the user may not see them. */
   status: WitnessStatus | undefined;
-  /** Undefined while there is no checkpoint that verifies. */
+  /** Undefined if there is no verified checkpoint. */
   shown: Shown | undefined;
 }) {
   const witnesses = status?.witnesses ?? [];
@@ -63,12 +64,12 @@ export function WitnessesPart({
       </h2>
       {status === undefined ? (
         <p class="quiet">
-          A witness elsewhere cosigns only what extends what it cosigned before, so that the log can't show
-          one history to some and another to others.{' '}
+          Independent witnesses cosign a checkpoint only if it extends the last one they cosigned, so that the
+          log cannot show different histories to different readers.{' '}
           {signedIn.value
-            ? 'None is configured, or your role may not see them.'
-            : 'Who is signed in sees which are asked.'}{' '}
-          The operator names them in <code>witness.policy</code>; <code>npx candor witness</code> is one.
+            ? 'No witnesses are configured, or your role cannot see them.'
+            : 'Sign in to see the configured witnesses.'}{' '}
+          Configure them with <code>witness.policy</code>; run one with <code>npx candor witness</code>.
         </p>
       ) : (
         <Quorum status={status} />
@@ -76,11 +77,11 @@ export function WitnessesPart({
       {seen.length + others.length > 0 && (
         <ul class="checks">
           {seen.map(({ witness, cosigned }) => (
-            <OneWitness key={witness.key_name} witness={witness} cosigned={cosigned} />
+            <WitnessCheck key={witness.key_name} witness={witness} cosigned={cosigned} />
           ))}
           {others.map((name) => (
             <Check key={name} state="open" title={<bdi>{name}</bdi>}>
-              Signed in its name; its key is not known here, so that it was not checked.
+              This signer’s key is not known here, so the signature was not verified.
             </Check>
           ))}
         </ul>
@@ -89,25 +90,25 @@ export function WitnessesPart({
   );
 }
 
-/** What only the service can say: which witnesses are enough for it, and what it waits for. */
+/** The service's own view: whether the quorum is met, and which checkpoint is pending. */
 function Quorum({ status: { quorum, published_size, candidate_size } }: { status: WitnessStatus }) {
-  if (candidate_size === undefined) return <p class="quiet">Nothing was put before them yet.</p>;
-  const waits = `of ${number(candidate_size)} entries, waits for cosignatures.`;
+  if (candidate_size === undefined) return <p class="quiet">No checkpoint submitted yet.</p>;
+  const waits = `at ${number(candidate_size)} entries, is waiting for cosignatures.`;
   if (published_size === undefined)
-    return <Wanting>None has enough cosignatures for the policy yet: the first, {waits}</Wanting>;
+    return <Pending>No checkpoint meets the quorum yet: the first one, {waits}</Pending>;
   return (
     <>
       {quorum ? (
-        <p>The service says that this is enough for its policy.</p>
+        <p>The service reports that the quorum is met.</p>
       ) : (
-        <Wanting>The service says that this is not enough for its policy.</Wanting>
+        <Pending>The service reports that the quorum is not met.</Pending>
       )}
-      {candidate_size !== published_size && <Wanting>A newer checkpoint, {waits}</Wanting>}
+      {candidate_size !== published_size && <Pending>A newer checkpoint, {waits}</Pending>}
     </>
   );
 }
 
-function Wanting({ children }: { children: ComponentChildren }) {
+function Pending({ children }: { children: ComponentChildren }) {
   return (
     <p class="witness-wanting">
       <span aria-hidden="true">▲ </span>
@@ -116,16 +117,16 @@ function Wanting({ children }: { children: ComponentChildren }) {
   );
 }
 
-function OneWitness({ witness, cosigned }: { witness: Witness; cosigned: Cosigned | undefined }) {
+function WitnessCheck({ witness, cosigned }: { witness: Witness; cosigned: Cosigned | undefined }) {
   const { name, vkey, failing } = witness;
   return (
     <Check state={stateOf(cosigned, failing)} title={<bdi>{name}</bdi>}>
       {cosigned?.kind === 'verified' && (
         <p>
-          Its cosignature was verified in your browser, dated <Time at={cosigned.atMs} as="exact" />.
+          Cosignature verified in your browser, dated <Time at={cosigned.atMs} as="exact" />.
         </p>
       )}
-      {cosigned?.kind === 'missing' && <p>This checkpoint has no cosignature by its key.</p>}
+      {cosigned?.kind === 'missing' && <p>This checkpoint is not cosigned by this witness.</p>}
       {cosigned?.kind === 'refused' && <FaultText fault={cosigned.fault} />}
       {failing !== undefined && (
         <p>
@@ -137,10 +138,10 @@ function OneWitness({ witness, cosigned }: { witness: Witness; cosigned: Cosigne
       )}
       <p>{history(witness)}</p>
       <details>
-        <summary>Its key</summary>
+        <summary>Verifier key</summary>
         <p>
-          So the service says: hold it against the one that the witness’s operator tells, for the service
-          could name any.
+          This key is reported by the service. Compare it with the one published by the witness’s operator,
+          because the service could report any key.
         </p>
         <Command text={vkey} />
       </details>
@@ -149,17 +150,17 @@ function OneWitness({ witness, cosigned }: { witness: Witness; cosigned: Cosigne
 }
 
 function stateOf(cosigned: Cosigned | undefined, failing: WitnessFailure | undefined): CheckState {
-  if (cosigned?.kind === 'refused' || (failing !== undefined && grave.has(failing))) return 'bad';
+  if (cosigned?.kind === 'refused' || (failing !== undefined && severe.has(failing))) return 'bad';
   return cosigned?.kind === 'verified' ? 'good' : 'open';
 }
 
-/** What came of asking it since the service started, in words. */
+/** Summary of the witness's responses since the service started. */
 function history({ cosignatures, size, failures }: Witness): string {
   const got =
     cosignatures === 0
-      ? 'It cosigned nothing since the service started'
-      : `It cosigned ${times(cosignatures)} since the service started`;
-  const at = size === undefined ? '' : `, and says that it is at ${number(size)} entries`;
+      ? 'No cosignatures since the service started'
+      : `Cosigned ${times(cosignatures)} since the service started`;
+  const at = size === undefined ? '' : `; last reported size ${number(size)}`;
   const all = failures.reduce((sum, failure) => sum + failure.times, 0);
   const kinds = failures.map((failure) => `${witnessFailures[failure.kind]} ${times(failure.times)}`);
   const failed = all === 0 ? '' : ` ${failures.length === 1 ? `Failed ${times(all)}` : sentence(kinds)}.`;

@@ -7,14 +7,14 @@ import { Logged } from '../parts/logged.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
 import { useSending } from '../parts/sending.ts';
 
-/** Another password for who is signed in. */
+/** Form to change the signed-in user's password. */
 export function ChangePassword() {
   const [before, setBefore] = useState('');
   const [next, setNext] = useState('');
   const [again, setAgain] = useState('');
   const [asked, setAsked] = useState(false);
   const sending = useSending(['current_password', 'new_password']);
-  const differs = again !== next ? 'The two are not the same.' : undefined;
+  const differs = again !== next ? 'Passwords do not match.' : undefined;
   return (
     <form
       class="stack"
@@ -31,11 +31,11 @@ export function ChangePassword() {
           setNext('');
           setAgain('');
           setAsked(false);
-          say('The password is changed. Your other sessions have ended.');
+          say('Password changed. Your other sessions have been signed out.');
         });
       }}
     >
-      <Field label="Password so far" error={sending.at('current_password')}>
+      <Field label="Current password" error={sending.at('current_password')}>
         {(attributes) => (
           <input
             {...attributes}
@@ -49,13 +49,13 @@ export function ChangePassword() {
       </Field>
       <NewPassword label="New password" value={next} error={sending.at('new_password')} onValue={setNext} />
       <NewPassword
-        label="New password again"
+        label="Confirm new password"
         hint=""
         value={again}
         error={asked ? differs : undefined}
         onValue={setAgain}
       />
-      <p>Your other sessions end; this one goes on.</p>
+      <p>Your other sessions will be signed out.</p>
       <Logged as={['token.revoked']} />
       {sending.elsewhere !== undefined && (
         <p class="field-error" role="alert">
@@ -69,7 +69,7 @@ export function ChangePassword() {
           busy={sending.busy}
           disabled={before === '' || next === '' || again === ''}
         >
-          Change the password
+          Change password
         </Button>
       </div>
     </form>

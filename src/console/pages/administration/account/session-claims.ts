@@ -1,4 +1,4 @@
-/** What an access token says of its session, read and not verified: that is the service's to do. Pure. */
+/** Reads the session id from an access token. The token is not verified; that is up to the service. */
 export function sessionOf(token: string): { readonly jti?: string } {
   try {
     const part = token.split('.')[1] ?? '';

@@ -13,7 +13,7 @@ import { ChangePassword } from './change-password.tsx';
 import { sessionOf } from './session-claims.ts';
 import './account.css';
 
-/** Who one is here, how one comes in, and how things look. */
+/** Account view: the user, the session, the password, and display preferences. */
 export default function Account() {
   return (
     <div class="admin-scrolls" tabIndex={0} role="group" aria-label="Account: contents">
@@ -36,19 +36,19 @@ function Me() {
   const who = useAnswer('whoAmI', {});
   return (
     <section class="panel">
-      <h2>Me</h2>
+      <h2>Profile</h2>
       <Answered of={who} rows={4}>
         {({ data: { id, attributes } }) => (
           <Facts
             facts={[
               ['Name', <bdi key="n">{attributes.name}</bdi>],
               ['Roles', attributes.roles.join(', ') || 'none'],
-              ['Since', <Time key="s" at={attributes.created_at} as="exact" />],
+              ['Created', <Time key="s" at={attributes.created_at} as="exact" />],
               [
                 'Last login',
                 attributes.last_login_at && <Time key="l" at={attributes.last_login_at} as="exact" />,
               ],
-              ['Id', <Value key="i" value={id} />],
+              ['ID', <Value key="i" value={id} />],
             ]}
           />
         )}
@@ -70,13 +70,13 @@ function Session() {
       <h2>This session</h2>
       <Facts
         facts={[
-          ['Identifier', session?.jti && <Value key="j" value={session.jti} />],
-          ['Access until', session && <Time key="e" at={session.expiresAt} />],
+          ['Session ID', session?.jti && <Value key="j" value={session.jti} />],
+          ['Token expires', session && <Time key="e" at={session.expiresAt} />],
         ]}
       />
-      <p class="quiet">Access is renewed by itself while this browser is used.</p>
+      <p class="quiet">The session is renewed automatically while you use the console.</p>
       <div class="row">
-        <Button onClick={() => void signOut().catch((error) => sayFailure('Signing out', error))}>
+        <Button onClick={() => void signOut().catch((error) => sayFailure('Sign-out', error))}>
           Sign out
         </Button>
       </div>
@@ -90,9 +90,9 @@ function Appearance() {
       <h2>Appearance</h2>
       <div class="row">
         <Choice
-          label="Colours"
+          label="Theme"
           options={[
-            { value: 'system', title: 'As the system' },
+            { value: 'system', title: 'System' },
             { value: 'dark', title: 'Dark' },
             { value: 'light', title: 'Light' },
           ]}
@@ -102,7 +102,7 @@ function Appearance() {
           }}
         />
         <Choice
-          label="Times"
+          label="Time zone"
           options={[
             { value: 'local', title: 'Local time' },
             { value: 'utc', title: 'UTC' },
@@ -112,9 +112,9 @@ function Appearance() {
             zone.value = next;
           }}
         />
-        <span class="quiet">Times are written in {zoneName(Date.now())}.</span>
+        <span class="quiet">Times are shown in {zoneName(Date.now())}.</span>
       </div>
-      <p class="quiet">Kept in this browser.</p>
+      <p class="quiet">Saved in this browser.</p>
     </section>
   );
 }

@@ -20,7 +20,7 @@ import { closeDetail } from '../parts/opened.ts';
 type AuditRow = ListItem<'listAuditRecords'>;
 const list = 'listAuditRecords';
 
-/** Who did or read what. */
+/** The audit trail. */
 export default function Audit() {
   return (
     <ListView
@@ -31,8 +31,8 @@ export default function Audit() {
       columns={columns}
       detail={(record) => <RecordDetail key={record.id} record={record} />}
       empty={
-        <Empty title="Nobody did anything of note in this time.">
-          Administration, credentials and changes are written down, not each look at events and alerts.
+        <Empty title="No audit records in this range.">
+          Recorded are administration, credentials and changes, but not every read of events and alerts.
         </Empty>
       }
       actions={<Export />}
@@ -40,18 +40,18 @@ export default function Audit() {
   );
 }
 
-/** All that is filtered, as a file. */
+/** Exports all records that match the filters to a file. */
 function Export() {
   const { progress, error, start, cancel } = useSaving();
   useEffect(() => {
-    if (error !== undefined) sayFailure('The export failed', error);
+    if (error !== undefined) sayFailure('Export failed', error);
   }, [error]);
   const begin = async () => {
     const sort = place.peek().params.get('sort') ?? '-time';
     const query = { ...filterQuery(list), ...rangeQuery(), sort } as never;
     const name = `audit-${new Date().toISOString().slice(0, 10)}.ndjson`;
     const saved = await start(name, (signal) => api.whole(list, 'lines', { query, signal }));
-    if (saved !== undefined) say(`${number(saved.lines)} records were saved.`);
+    if (saved !== undefined) say(`${number(saved.lines)} records exported.`);
   };
   return progress === undefined ? (
     <Button onClick={() => void begin()}>Export NDJSON</Button>
@@ -68,39 +68,39 @@ function RecordDetail({ record: { attributes } }: { record: AuditRow }) {
     <Detail title={<Operation name={operation} />} onClose={closeDetail}>
       {count !== undefined && (
         <p class="admin-note">
-          It stands for {number(count)} {reason === undefined ? 'calls' : 'rejected records'} of one caller
-          within a minute; what else stands here is of the first.
+          This record stands for {number(count)} {reason === undefined ? 'calls' : 'rejected records'} of one
+          caller within a minute. The details are those of the first.
         </p>
       )}
       <Facts
         facts={[
           ['Outcome', <Outcome key="o" outcome={outcome} code={code} />],
           ['Reason', reason && <bdi key="w">{reason}</bdi>],
-          ['When', <Time key="t" at={time} as="exact" />],
+          ['Time', <Time key="t" at={time} as="exact" />],
           [
-            'Who',
+            'Actor',
             actor_name === undefined ? undefined : (
               <Value key="n" value={actor_name} list={list} field="actor_name" mono={false} />
             ),
           ],
-          ['Identity', <Value key="a" value={actor} list={list} field="actor" />],
+          ['Actor ID', <Value key="a" value={actor} list={list} field="actor" />],
           [
-            'From',
+            'Source address',
             <Value key="s" value={source_address} list={list} field="source_address" pivot="address" />,
           ],
           [
-            'On',
+            'Resource type',
             resource && (
               <Value key="r" value={resource.type} list={list} field="resource_type" mono={false} />
             ),
           ],
-          ['Which', resource && <Value key="i" value={resource.id} list={list} field="resource_id" />],
-          ['Request', <Value key="q" value={request_id} list={list} field="request_id" />],
+          ['Resource ID', resource && <Value key="i" value={resource.id} list={list} field="resource_id" />],
+          ['Request ID', <Value key="q" value={request_id} list={list} field="request_id" />],
         ]}
       />
       <Section title="In the public log">
         {entry_ids === undefined || entry_ids.length === 0 ? (
-          <p class="quiet">It caused no entry.</p>
+          <p class="quiet">No log entries.</p>
         ) : (
           <ul class="stack admin-links">
             {entry_ids.map((id) => (
@@ -138,14 +138,14 @@ function Outcome({
 const columns: readonly Column<AuditRow>[] = [
   {
     id: 'time',
-    title: 'When',
+    title: 'Time',
     width: '84px',
     sort: 'time',
     cell: ({ attributes: { time } }) => <Time at={time} />,
   },
   {
     id: 'actor',
-    title: 'Who',
+    title: 'Actor',
     width: 'minmax(80px, 150px)',
     cell: ({ attributes: { actor, actor_name } }) => (
       <Value
@@ -169,7 +169,7 @@ const columns: readonly Column<AuditRow>[] = [
   },
   {
     id: 'resource',
-    title: 'On',
+    title: 'Resource',
     width: 'minmax(100px, 1fr)',
     from: 820,
     cell: ({ attributes: { resource } }) =>
@@ -181,7 +181,7 @@ const columns: readonly Column<AuditRow>[] = [
   },
   {
     id: 'source',
-    title: 'From',
+    title: 'Source',
     width: 'minmax(90px, 130px)',
     from: 680,
     cell: ({ attributes: { source_address } }) => <bdi class="mono">{source_address}</bdi>,
@@ -203,7 +203,7 @@ const columns: readonly Column<AuditRow>[] = [
       entry_ids?.[0] !== undefined && (
         <a
           href={href('transparency', { view: 'proof', id: entry_ids[0] })}
-          aria-label="Proof of its entry in the log"
+          aria-label="Proof of the log entry"
         >
           ◈
         </a>

@@ -21,7 +21,7 @@ import './backups.css';
 type BackupRow = ListItem<'listBackups'>;
 const pollMs = 1500;
 
-/** Copies of the whole service. */
+/** Backups of the whole service. */
 export default function Backups() {
   const [asking, setAsking] = useState(false);
   const [begun, setBegun] = useState<string | undefined>();
@@ -36,7 +36,7 @@ export default function Backups() {
         one={{ operation: 'getBackup', parameter: 'backup_id' }}
         detail={(backup) => <BackupDetail key={backup.id} backup={backup} />}
         empty={
-          <Empty title="There is no backup.">
+          <Empty title="No backups">
             A backup is a verified copy of the databases and public keys, taken while the service runs.
           </Empty>
         }
@@ -50,7 +50,7 @@ export default function Backups() {
       />
       {asking && (
         <Confirm
-          title="Make a backup now?"
+          title="Create a backup?"
           action="Back up"
           logged={['backup.created']}
           run={async () => {
@@ -58,16 +58,17 @@ export default function Backups() {
             setBegun(data.id);
             setParams({ id: data.id });
           }}
-          done="The backup has begun."
+          done="Backup started."
           onClose={() => setAsking(false)}
         >
           <p>
-            The whole service is copied to its folder of backups: events, alerts, assets, the log and its
-            public keys. The service keeps running, and the copy is verified.
+            Copies events, alerts, assets, the log and its public keys to the backup folder, then verifies the
+            copy. The service keeps running.
           </p>
           <p class="quiet">
-            Private keys are not included, or encrypted if <code>backup.recipient</code> is set. Passwords and
-            tokens are included as hashes, and a <code>config.json</code> in the data folder as it is.
+            Private keys are left out unless <code>backup.recipient</code> is set; then they are encrypted.
+            Passwords and tokens are included as hashes. A <code>config.json</code> in the data folder is
+            copied unchanged.
           </p>
         </Confirm>
       )}
@@ -75,7 +76,7 @@ export default function Backups() {
   );
 }
 
-/** The backup that is being made, if one is, until it is done. */
+/** Progress of the running backup, if any. */
 function Running({ begun }: { begun: string | undefined }) {
   const [followed, setFollowed] = useState<string | undefined>();
   const running = useAnswer('listBackups', { query: { state: 'running', per_page: 1 } }, { still: true });
@@ -94,8 +95,8 @@ function Running({ begun }: { begun: string | undefined }) {
   useEffect(() => {
     if (state === undefined || state === 'running') return;
     setFollowed(undefined);
-    if (state === 'completed') say('The backup is complete and verified.');
-    else sayFailure('The backup failed', backup?.error ?? 'for no reason that was told');
+    if (state === 'completed') say('Backup completed and verified.');
+    else sayFailure('Backup failed', backup?.error ?? 'no reason reported');
     void again(['listBackups']);
   }, [state]);
   if (followed === undefined || backup === undefined || state !== 'running') return null;
@@ -107,8 +108,8 @@ function Running({ begun }: { begun: string | undefined }) {
         {...(before !== undefined && { max: Math.max(before, backup.size), value: backup.size })}
       />
       <span>
-        A backup is being made: {bytes(backup.size)} so far
-        {before !== undefined && `, the one before had ${bytes(before)}`}. Begun{' '}
+        Backup in progress: {bytes(backup.size)} so far
+        {before !== undefined && `, previous backup ${bytes(before)}`}. Started{' '}
         <Time at={backup.created_at} />.
       </span>
     </div>
@@ -122,7 +123,7 @@ function BackupDetail({ backup: { id, attributes } }: { backup: BackupRow }) {
     <Detail title={`Backup, ${state}`} onClose={closeDetail}>
       {error !== undefined && (
         <p class="admin-note admin-warning">
-          It failed: <bdi>{error}</bdi>
+          Backup failed: <bdi>{error}</bdi>
         </p>
       )}
       <Facts
@@ -131,8 +132,8 @@ function BackupDetail({ backup: { id, attributes } }: { backup: BackupRow }) {
           ['Events', events === undefined ? undefined : number(events)],
           ['Alerts', alerts === undefined ? undefined : number(alerts)],
           ['Private keys', private_keys && privateKeys[private_keys]],
-          ['Begun', <Time key="b" at={created_at} as="exact" />],
-          ['Took', finished_at && duration(Date.parse(finished_at) - Date.parse(created_at))],
+          ['Started', <Time key="b" at={created_at} as="exact" />],
+          ['Duration', finished_at && duration(Date.parse(finished_at) - Date.parse(created_at))],
           [
             'Path',
             path && (
@@ -142,7 +143,7 @@ function BackupDetail({ backup: { id, attributes } }: { backup: BackupRow }) {
             ),
           ],
           [
-            'Id',
+            'ID',
             <span key="i" class="mono">
               {id}
             </span>,
@@ -150,7 +151,7 @@ function BackupDetail({ backup: { id, attributes } }: { backup: BackupRow }) {
         ]}
       />
       {sth !== undefined && (
-        <Section title="The log in it">
+        <Section title="Log">
           <Facts
             facts={[
               ['Tree size', number(sth.tree_size)],
@@ -168,22 +169,23 @@ function BackupDetail({ backup: { id, attributes } }: { backup: BackupRow }) {
       {state === 'completed' && (
         <Section title="In the public log">
           {transparency === undefined ? (
-            <p class="quiet">Its entry is being looked for.</p>
+            <p class="quiet">Looking up the log entry…</p>
           ) : (
             <p>
-              Entry {number(transparency.leaf_index)} vouches for its size and its manifest:{' '}
-              <a href={href('transparency', { view: 'proof', index: transparency.leaf_index })}>the proof</a>.
+              Log entry {number(transparency.leaf_index)} records the backup’s size and manifest:{' '}
+              <a href={href('transparency', { view: 'proof', index: transparency.leaf_index })}>view proof</a>
+              .
             </p>
           )}
         </Section>
       )}
       {path !== undefined && (
-        <Section title="To restore it">
-          <p>On the host of the service, while it is stopped, into an empty folder:</p>
+        <Section title="Restore">
+          <p>Stop the service, then run this on its host with an empty data folder:</p>
           <Command text={restoreCommand(path)} />
           <p class="quiet">
-            With <code>--replace</code> it moves a log aside that is there. That it was restored becomes an
-            entry of the log, for every auditor to see.
+            With <code>--replace</code>, an existing log is moved aside. The restore is recorded as a log
+            entry that every auditor can see.
           </p>
         </Section>
       )}
@@ -202,7 +204,7 @@ const marks = { running: '…', completed: '✓', failed: '✕' } as const;
 const columns: readonly Column<BackupRow>[] = [
   {
     id: 'created',
-    title: 'Begun',
+    title: 'Started',
     width: 'minmax(90px, 1fr)',
     sort: 'created_at',
     cell: ({ attributes: { created_at } }) => <Time at={created_at} />,

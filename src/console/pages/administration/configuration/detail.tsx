@@ -10,25 +10,25 @@ import { SettingField } from './field.tsx';
 import { draftOf, inputOf, inWords, rangeOf, readDraft, type Setting, shown } from './settings.ts';
 
 const sources = {
-  default: 'nobody: it is the default',
-  file: 'the file of settings',
-  environment: 'the environment, which wins over the file',
+  default: 'default',
+  file: 'configuration file',
+  environment: 'environment variable (overrides the file)',
 } as const;
 
-/** One setting: what it is for, what is in effect, and another value for the next start. */
+/** Detail of a setting: description, effective value, and a form for the value after the next restart. */
 export function SettingDetail({ setting }: { setting: Setting }) {
   const { name, variable, description, schema, source, secret, read_only, active, pending } = setting;
   return (
     <Detail title={<span class="mono">{name}</span>} onClose={closeDetail}>
       <p>{description.charAt(0).toUpperCase() + description.slice(1)}.</p>
-      <Section title="As it is">
+      <Section title="Value">
         <Facts
           facts={[
-            ['In effect', secret ? 'never shown' : <Shown key="a" name={name} value={active} />],
+            ['Effective', secret ? 'hidden' : <Shown key="a" name={name} value={active} />],
             [
-              'Next start',
+              'After restart',
               pending === undefined ? (
-                'the same'
+                'unchanged'
               ) : (
                 <span key="p" class="setting-pending">
                   <Shown name={name} value={pending} />
@@ -36,19 +36,19 @@ export function SettingDetail({ setting }: { setting: Setting }) {
               ),
             ],
             ['Default', <Shown key="d" name={name} value={schema.default} />],
-            ['Set by', sources[source]],
-            ['Takes', rangeOf(name, schema)],
-            ['Variable', <code key="v">{variable}</code>],
+            ['Source', sources[source]],
+            ['Allowed', rangeOf(name, schema)],
+            ['Environment variable', <code key="v">{variable}</code>],
           ]}
         />
       </Section>
-      <Section title="For the next start">
+      <Section title="Change">
         {read_only !== undefined ? (
-          <p>It cannot be changed here: {read_only}.</p>
+          <p>Cannot be changed here: {read_only}.</p>
         ) : may('updateConfig') ? (
           <Edit setting={setting} />
         ) : (
-          <p class="quiet">Your role may not change it.</p>
+          <p class="quiet">Your role cannot change settings.</p>
         )}
       </Section>
     </Detail>
@@ -68,7 +68,7 @@ function Shown({ name, value }: { name: string; value: unknown }) {
 function Edit({ setting }: { setting: Setting }) {
   const { name, schema, active, pending, source } = setting;
   const input = inputOf(schema);
-  // Null is what the next start finds absent, or at its default.
+  // A pending null means absent or default after the restart.
   const stored = pending === undefined ? active : (pending ?? schema.default);
   const [draft, setDraft] = useState(() => draftOf(input, stored));
   const [fault, setFault] = useState<string | undefined>();
@@ -88,7 +88,7 @@ function Edit({ setting }: { setting: Setting }) {
         event.preventDefault();
         const read = readDraft(input, draft);
         setFault('fault' in read ? read.fault : undefined);
-        if ('value' in read) store(read.value, `${name} is stored for the next start.`);
+        if ('value' in read) store(read.value, `${name} saved. It takes effect after a restart.`);
       }}
     >
       <SettingField
@@ -103,8 +103,8 @@ function Edit({ setting }: { setting: Setting }) {
         }}
       />
       <p class="quiet">
-        It is stored in the file of settings, written down in the audit, and takes effect when the service
-        starts again.
+        Saved to the configuration file and recorded in the audit trail. Takes effect when the service
+        restarts.
       </p>
       {sending.elsewhere !== undefined && (
         <p class="field-error" role="alert">
@@ -113,20 +113,20 @@ function Edit({ setting }: { setting: Setting }) {
       )}
       <div class="row">
         <Button type="submit" kind="primary" busy={sending.busy} disabled={draft === draftOf(input, stored)}>
-          Store
+          Save
         </Button>
         {!isDefault && (
           <Button
             busy={sending.busy}
-            title="Takes it out of the file: null, in the words of the interface"
-            onClick={() => store(null, `${name} has its default from the next start on.`)}
+            title="Removes the setting from the configuration file (null in the API)"
+            onClick={() => store(null, `${name} will use its default after a restart.`)}
           >
-            Back to the default
+            Reset to default
           </Button>
         )}
         {pending !== undefined && active !== undefined && (
-          <Button busy={sending.busy} onClick={() => store(active, `${name} stays as it is.`)}>
-            Keep what is in effect
+          <Button busy={sending.busy} onClick={() => store(active, `${name} keeps its effective value.`)}>
+            Discard pending change
           </Button>
         )}
       </div>

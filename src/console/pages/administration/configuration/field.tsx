@@ -2,7 +2,7 @@ import { Choice } from '../../../ui/button.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { type Input, inWords, rangeOf, readDraft, type SettingSchema } from './settings.ts';
 
-/** What a setting is asked with, by its schema; the draft is its text. */
+/** Input for a setting, chosen by its schema. The draft is its text. */
 export function SettingField({
   name,
   schema,
@@ -49,7 +49,7 @@ export function SettingField({
         <Field label="Value" error={error}>
           {(attributes) => (
             <select {...attributes} value={draft} onChange={(event) => onDraft(event.currentTarget.value)}>
-              {draft === '' && <option value="">choose</option>}
+              {draft === '' && <option value="">Select…</option>}
               {(schema.enum ?? []).map((value) => (
                 <option key={value} value={value}>
                   {value}
@@ -63,7 +63,7 @@ export function SettingField({
     case 'json':
       return (
         <Field
-          label={input === 'list' ? 'Values, one a line' : 'Value, as JSON'}
+          label={input === 'list' ? 'Values, one per line' : 'Value (JSON)'}
           hint={rangeOf(name, schema)}
           error={error}
         >
@@ -99,12 +99,12 @@ export function SettingField({
   }
 }
 
-/** What is typed in words, and what may be. */
+/** Returns the allowed range, and the draft in readable units. */
 function hintOf(name: string, schema: SettingSchema, input: Input, draft: string): string | undefined {
   const read = readDraft(input, draft);
   const words = 'value' in read ? inWords(name, read.value) : undefined;
   const range = rangeOf(name, schema);
-  return words === undefined ? range : `That is ${words}; ${range ?? ''}`;
+  return words === undefined ? range : `Equals ${words}; ${range ?? ''}`;
 }
 
 function Several({

@@ -1,11 +1,11 @@
 import type { Config } from '../../../../contract/resources/config.ts';
 import { bytes, duration, number } from '../../../ui/numbers.ts';
 
-/** Settings, as they are shown and written; pure. */
+/** Formatting and parsing of settings. */
 
 type Described = Config['settings'][number];
 
-/** The parts of JSON Schema that settings are described by. */
+/** The part of JSON Schema that describes settings. */
 export interface SettingSchema {
   readonly type?: string;
   readonly enum?: readonly string[];
@@ -22,13 +22,13 @@ export interface SettingSchema {
 
 export interface Setting extends Omit<Described, 'schema'> {
   readonly schema: SettingSchema;
-  /** In effect; undefined where it is absent, or secret. */
+  /** The effective value; undefined if absent or secret. */
   readonly active: unknown;
-  /** What the next start finds instead: a value, or null for absent. Undefined where nothing changes. */
+  /** The value after the next restart, or null for absent. Undefined if nothing changes. */
   readonly pending: unknown;
 }
 
-/** All settings with their values, in the order of the service. */
+/** Returns all settings with their values, in the order of the service. */
 export const settingsOf = ({ settings, active, pending }: Config): Setting[] =>
   settings.map((one) => ({
     ...one,
@@ -37,11 +37,11 @@ export const settingsOf = ({ settings, active, pending }: Config): Setting[] =>
     pending: pending[one.name],
   }));
 
-/** The group that it stands in: what comes before the first dot, or nothing. */
+/** Returns the group of a setting: the part of its name before the first dot, or nothing. */
 export const groupOf = ({ name }: Pick<Setting, 'name'>): string =>
   name.includes('.') ? name.slice(0, name.indexOf('.')) : '';
 
-/** How it is asked for. */
+/** The kinds of input. */
 export type Input = 'flag' | 'choice' | 'choices' | 'integer' | 'text' | 'list' | 'json';
 
 export function inputOf({ type, enum: values, items }: SettingSchema): Input {
@@ -53,14 +53,14 @@ export function inputOf({ type, enum: values, items }: SettingSchema): Input {
   return 'json';
 }
 
-/** The value as it is typed. Absent is empty. */
+/** Returns the text of a value in its input. Absent values are empty. */
 export function draftOf(input: Input, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (input === 'list' || input === 'choices') return Array.isArray(value) ? value.join('\n') : '';
   return input === 'json' ? JSON.stringify(value, undefined, 2) : String(value);
 }
 
-/** What was typed as the value that the service is given; what cannot be one is left for it to refuse. */
+/** Parses the text of an input. Only the service validates ranges and formats. */
 export function readDraft(
   input: Input,
   draft: string,
@@ -72,7 +72,7 @@ export function readDraft(
     case 'integer':
       return /^-?\d+$/.test(text.replaceAll(/[,_ ]/g, ''))
         ? { value: Number(text.replaceAll(/[,_ ]/g, '')) }
-        : { fault: 'Must be a whole number.' };
+        : { fault: 'Must be a whole number' };
     case 'list':
     case 'choices':
       return {
@@ -85,7 +85,7 @@ export function readDraft(
       try {
         return { value: JSON.parse(text) };
       } catch (error) {
-        return { fault: `Is no JSON: ${error instanceof Error ? error.message : String(error)}` };
+        return { fault: `Invalid JSON: ${error instanceof Error ? error.message : String(error)}` };
       }
     case 'choice':
     case 'text':
@@ -93,26 +93,26 @@ export function readDraft(
   }
 }
 
-/** A value in a line. */
+/** Formats a value on one line. */
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return 'absent';
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(String).join(', ');
-  // Short ones are ports, sizes of pools and the like, which nobody groups.
+  // Smaller numbers are ports, pool sizes and the like, which are written without separators.
   if (typeof value === 'number') return value < 100_000 ? String(value) : number(value);
   if (typeof value === 'object')
     return Object.keys(value).length === 0 ? 'none' : JSON.stringify(value).slice(0, 500);
   return String(value);
 }
 
-/** A number as people read it, by the unit that its name ends with: `3,600,000` ms is `1 h`. */
+/** Formats a number in the unit at the end of its name: `3,600,000` ms is `1 h`. */
 export function inWords(name: string, value: unknown): string | undefined {
   if (typeof value !== 'number' || value === 0) return undefined;
   if (name.endsWith('_ms')) return duration(value);
   return name.endsWith('_bytes') ? bytes(value) : undefined;
 }
 
-/** What it may be. */
+/** Describes the allowed values. */
 export function rangeOf(
   name: string,
   { type, minimum, maximum, items, maxItems, format, pattern, enum: values }: SettingSchema,
@@ -121,22 +121,22 @@ export function rangeOf(
   if (type === 'array')
     return [
       items?.enum === undefined
-        ? `a list${items?.format === undefined ? '' : ` of ${items.format}s`}`
-        : 'any of these',
+        ? `list${items?.format === undefined ? '' : ` of ${items.format}s`}`
+        : 'any of the options',
       maxItems === undefined ? '' : `at most ${number(maxItems)}`,
     ]
       .filter(Boolean)
       .join(', ');
   if (type === 'integer' && minimum !== undefined && maximum !== undefined) {
     const most = inWords(name, maximum);
-    return `a whole number from ${number(minimum)} to ${number(maximum)}${most === undefined ? '' : ` (${most})`}`;
+    return `whole number from ${number(minimum)} to ${number(maximum)}${most === undefined ? '' : ` (${most})`}`;
   }
   if (type === 'boolean') return 'true or false';
-  if (type === 'object') return 'an object, as JSON';
-  return [format, pattern && `as ${pattern}`].filter(Boolean).join(', ') || undefined;
+  if (type === 'object') return 'JSON object';
+  return [format, pattern && `matching ${pattern}`].filter(Boolean).join(', ') || undefined;
 }
 
-/** Settings of which the name, the variable or the description has all that is asked for. */
+/** Returns the settings whose name, variable or description contains all search terms. */
 export function matching(settings: readonly Setting[], asked: string): Setting[] {
   const parts = asked.toLowerCase().split(/\s+/).filter(Boolean);
   return settings.filter(({ name, variable, description }) => {

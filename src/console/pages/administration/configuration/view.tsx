@@ -11,14 +11,14 @@ import './configuration.css';
 
 const choices = {
   all: { title: 'All', has: () => true },
-  given: { title: 'Set', has: ({ source }: Setting) => source !== 'default' },
+  given: { title: 'Customised', has: ({ source }: Setting) => source !== 'default' },
   pending: { title: 'Pending', has: ({ pending }: Setting) => pending !== undefined },
-  changeable: { title: 'Changeable here', has: ({ read_only }: Setting) => read_only === undefined },
+  changeable: { title: 'Editable', has: ({ read_only }: Setting) => read_only === undefined },
 } as const;
 type Which = keyof typeof choices;
 const isWhich = (text: string | null): text is Which => text !== null && Object.hasOwn(choices, text);
 
-/** Every setting there is: in effect, at the next start, and where it comes from. */
+/** All settings with their effective value, pending value and source. */
 export default function Configuration() {
   const config = useAnswer('getConfig', {}, { still: true });
   return (
@@ -72,7 +72,7 @@ function Settings({
             onInput={(event) => setParams({ q: event.currentTarget.value || undefined }, { replace: true })}
           />
           <Choice
-            label="Which settings"
+            label="Filter settings"
             options={(Object.keys(choices) as Which[]).map((value) => ({
               value,
               title:
@@ -87,19 +87,17 @@ function Settings({
             {number(rows.length)} settings
           </p>
           <Button kind="plain" onClick={onAgain} busy={busy}>
-            Look again
+            Refresh
           </Button>
         </div>
       </div>
       {problem !== undefined && (
         <p class="setting-banner admin-bad" role="alert">
-          The next start would be refused: {problem}
+          The next start will fail: {problem}
         </p>
       )}
       {restart && problem === undefined && (
-        <p class="setting-banner">
-          The next start changes what is pending: until then the values in effect stay.
-        </p>
+        <p class="setting-banner">Restart the service to apply the pending changes.</p>
       )}
       <Table
         label="Settings"
@@ -109,10 +107,10 @@ function Settings({
         open={openName}
         onOpen={({ name }, options) => setParams({ id: name }, options)}
         empty={
-          <Empty title={which === 'pending' ? 'Nothing is pending.' : 'No settings match.'}>
+          <Empty title={which === 'pending' ? 'No pending changes' : 'No settings match.'}>
             {which === 'pending'
-              ? 'The next start changes nothing.'
-              : `${number(settings.length)} were looked at.`}
+              ? 'A restart changes no settings.'
+              : `${number(settings.length)} settings searched.`}
           </Empty>
         }
       />
@@ -133,7 +131,7 @@ const columns: readonly Column<Setting>[] = [
   },
   {
     id: 'value',
-    title: 'In effect',
+    title: 'Effective',
     width: 'minmax(100px, 1fr)',
     cell: ({ name, active, secret }) => {
       const words = inWords(name, active);
@@ -148,7 +146,7 @@ const columns: readonly Column<Setting>[] = [
   },
   {
     id: 'pending',
-    title: 'At the next start',
+    title: 'After restart',
     width: 'minmax(90px, 150px)',
     from: 640,
     cell: ({ name, pending }) =>
@@ -167,19 +165,19 @@ const columns: readonly Column<Setting>[] = [
   },
   {
     id: 'source',
-    title: 'From',
+    title: 'Source',
     width: '92px',
     from: 480,
     cell: ({ source }) => <span class={source === 'default' ? 'quiet' : ''}>{source}</span>,
   },
   {
     id: 'lock',
-    title: 'Here',
+    title: 'Editing',
     width: '72px',
     from: 560,
     cell: ({ read_only }) => (
       <span class="quiet" title={read_only}>
-        {read_only === undefined ? 'change' : 'read only'}
+        {read_only === undefined ? 'editable' : 'read-only'}
       </span>
     ),
   },

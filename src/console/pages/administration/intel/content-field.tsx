@@ -2,10 +2,10 @@ import { Field } from '../../../ui/field.tsx';
 import { sayFailure } from '../../../ui/toasts.tsx';
 import { lookedAt } from './content.ts';
 
-/** More than this is not put into the field, which would be slow with it, in characters. */
+/** Maximum length of content shown in the text field, in characters. Longer content makes it slow. */
 const shownLength = 200_000;
 
-/** The content of a list: of a file, or as it is typed or pasted. */
+/** The content of a list, from a file or typed. */
 export function ContentField({
   value,
   error,
@@ -18,11 +18,11 @@ export function ContentField({
   const { says, fault } = lookedAt(value);
   const read = (file: File | undefined) => {
     if (file === undefined) return;
-    file.text().then(onValue, (failure: unknown) => sayFailure('The file could not be read', failure));
+    file.text().then(onValue, (failure: unknown) => sayFailure('Cannot read the file', failure));
   };
   return (
     <>
-      <Field label="A file" hint="Plain lines, a hosts file, or a bundle of STIX 2 (JSON).">
+      <Field label="File" hint="Plain lines, a hosts file, or a STIX 2 bundle (JSON).">
         {(attributes) => (
           <input
             {...attributes}
@@ -34,15 +34,15 @@ export function ContentField({
       </Field>
       {value.length > shownLength ? (
         <p class={fault || error ? 'field-error' : ''} role="status">
-          {error ?? fault ?? says} It is too long to be shown here.{' '}
+          {error ?? fault ?? says} Too long to edit here.{' '}
           <button type="button" class="button button-plain" onClick={() => onValue('')}>
-            Take it away
+            Remove
           </button>
         </p>
       ) : (
         <Field
-          label="Or its text"
-          hint={`An address, block, domain or URL a line, behind a comma until when; comments behind #. ${says}`}
+          label="Or paste text"
+          hint={`One address, CIDR block, domain or URL per line, optionally with a comma and an expiry time; # starts a comment. ${says}`}
           error={error ?? fault}
         >
           {(attributes) => (

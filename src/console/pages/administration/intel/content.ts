@@ -2,22 +2,22 @@ import type { intelFormats } from '../../../../contract/vocabulary.ts';
 import { limits } from '../../../../limits.ts';
 import { bytes, number } from '../../../ui/numbers.ts';
 
-/** What lists are made of, before they are sent; pure. */
+/** Checks the content of a list before it is sent. */
 type Format = (typeof intelFormats)[number];
 
-/** A bundle of STIX is JSON; lines never begin like that. */
+/** STIX bundles are JSON; indicator lines never begin with a brace. */
 export const formatOf = (content: string): Format => (/^\s*\{/.test(content) ? 'stix' : 'lines');
 
-/** What it seems to be, and why it cannot be sent. */
+/** Describes the content, and why it cannot be sent, if so. */
 export function lookedAt(content: string): { readonly says: string; readonly fault?: string } {
   const size = new TextEncoder().encode(content).length;
-  if (content.trim() === '') return { says: 'Nothing yet.' };
+  if (content.trim() === '') return { says: 'No content yet.' };
   if (size > limits.maxIntelBodyBytes)
     return {
       says: '',
-      fault: `It has ${bytes(size)}; at most ${bytes(limits.maxIntelBodyBytes)} are taken.`,
+      fault: `Content is ${bytes(size)}; the maximum is ${bytes(limits.maxIntelBodyBytes)}.`,
     };
-  if (formatOf(content) === 'stix') return { says: `A bundle of STIX, ${bytes(size)}.` };
+  if (formatOf(content) === 'stix') return { says: `STIX bundle, ${bytes(size)}.` };
   const lines = content.split('\n').filter((line) => !/^\s*([#;].*)?$/.test(line)).length;
   return { says: `${number(lines)} ${lines === 1 ? 'line' : 'lines'}, ${bytes(size)}.` };
 }

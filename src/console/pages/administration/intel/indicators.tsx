@@ -9,7 +9,7 @@ import { Value } from '../../../ui/value.tsx';
 
 type Kind = (typeof indicatorKinds)[number];
 
-/** What a list names, page after page. */
+/** The indicators of a list. */
 export function Indicators({ id }: { id: string }) {
   const [kind, setKind] = useState<Kind | 'all'>('all');
   const [text, setText] = useState('');
@@ -55,14 +55,14 @@ export function Indicators({ id }: { id: string }) {
       ) : list.isLoading ? (
         <Loading rows={5} />
       ) : list.rows.length === 0 ? (
-        <p class="quiet">None.</p>
+        <p class="quiet">No indicators</p>
       ) : (
         <div class="intel-indicators" tabIndex={0} role="group" aria-label="Indicators">
           <ul>
             {list.rows.map(({ id: key, attributes }) => (
               <li key={key}>
                 <Value value={attributes.value} pivot={attributes.kind === 'domain' ? 'domain' : 'address'} />
-                {attributes.page && <span class="quiet">a page of it</span>}
+                {attributes.page && <span class="quiet">URL</span>}
                 {attributes.label !== undefined && <bdi class="quiet">{attributes.label}</bdi>}
                 {attributes.confidence !== undefined && (
                   <span class="quiet">confidence {attributes.confidence}</span>

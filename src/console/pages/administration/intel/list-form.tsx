@@ -26,14 +26,14 @@ const fields = [
   'format',
 ];
 
-/** A list is added, what is said of it changed, or what it names replaced. */
+/** Dialog to add a list, edit its description, or replace its content. */
 export function ListForm({
   list,
   part,
   onClose,
 }: {
   list?: ListItem<'listIntel'>;
-  /** Of one that there is: what it says of itself, or its content. */
+  /** The part of an existing list to edit: its description, or its content. */
   part: 'all' | 'about' | 'content';
   onClose: () => void;
 }) {
@@ -81,7 +81,7 @@ export function ListForm({
             );
       const { indicators, rejected_total } = data.attributes;
       say(
-        `${foreign(data.attributes.name)} names ${number(indicators)} indicators${rejected_total > 0 ? `; ${number(rejected_total)} were not taken` : ''}.`,
+        `${foreign(data.attributes.name)} has ${number(indicators)} indicators${rejected_total > 0 ? `; ${number(rejected_total)} rejected` : ''}.`,
       );
       setParams({ id: data.id });
       onClose();
@@ -91,9 +91,9 @@ export function ListForm({
       title={
         list === undefined
           ? 'New list'
-          : `${part === 'content' ? 'Replace what' : 'Change'} ${foreign(list.attributes.name)}${part === 'content' ? ' names' : ''}`
+          : `${part === 'content' ? 'Replace content of' : 'Edit'} ${foreign(list.attributes.name)}`
       }
-      action={list === undefined ? 'Add the list' : part === 'content' ? 'Replace' : 'Change'}
+      action={list === undefined ? 'Create list' : part === 'content' ? 'Replace' : 'Save'}
       danger={part === 'content'}
       wide={withContent}
       disabled={(withAbout && name.trim() === '') || (withContent && content.trim() === '')}
@@ -102,11 +102,11 @@ export function ListForm({
       onSend={send}
       onClose={onClose}
     >
-      {part === 'content' && <p>What it names now is given up: this takes its place as a whole.</p>}
+      {part === 'content' && <p>All current indicators are replaced by the new content.</p>}
       {withAbout && (
         <>
           <div class="admin-two">
-            <Field label="Name" hint="In alerts, too." error={sending.at('name')}>
+            <Field label="Name" hint="Shown in alerts." error={sending.at('name')}>
               {(attributes) => (
                 <input
                   {...attributes}
@@ -117,7 +117,7 @@ export function ListForm({
                 />
               )}
             </Field>
-            <Field label="Severity" hint="Of what is found by it." error={sending.at('severity')}>
+            <Field label="Severity" hint="Severity of alerts from this list." error={sending.at('severity')}>
               {(attributes) => (
                 <Select
                   {...attributes}
@@ -127,7 +127,7 @@ export function ListForm({
                 />
               )}
             </Field>
-            <Field label="Where it comes from" hint="A name or a URL." error={sending.at('source')}>
+            <Field label="Source" hint="A name or URL." error={sending.at('source')}>
               {(attributes) => (
                 <input
                   {...attributes}
@@ -137,7 +137,7 @@ export function ListForm({
                 />
               )}
             </Field>
-            <Field label="Confidence" hint="From 0 to 1; may be left empty." error={sending.at('confidence')}>
+            <Field label="Confidence" hint="From 0 to 1. Optional." error={sending.at('confidence')}>
               {(attributes) => (
                 <input
                   {...attributes}
@@ -148,8 +148,8 @@ export function ListForm({
               )}
             </Field>
             <Field
-              label="Days that indicators hold"
-              hint="Those without an end of their own; empty for as long as the list."
+              label="Indicator lifetime (days)"
+              hint="For indicators without an expiry time. Empty for no limit."
               error={sending.at('default_valid_days')}
             >
               {(attributes) => (
@@ -162,7 +162,7 @@ export function ListForm({
               )}
             </Field>
           </div>
-          <Field label="What it is about" error={sending.at('description')}>
+          <Field label="Description" error={sending.at('description')}>
             {(attributes) => (
               <textarea
                 {...attributes}

@@ -20,7 +20,7 @@ import { ListForm } from './list-form.tsx';
 
 type IntelRow = ListItem<'listIntel'>;
 
-/** Lists of known-bad addresses and domains. */
+/** Threat intelligence: lists of known-bad addresses and domains. */
 export default function Intel() {
   return (
     <ListView
@@ -32,8 +32,8 @@ export default function Intel() {
       detail={(list) => <ListDetail key={list.id} list={list} />}
       rowClass={({ attributes: { enabled } }) => (enabled ? '' : 'admin-off')}
       empty={
-        <Empty title="There are no lists.">
-          A list of known-bad addresses and domains is looked in for every connection and every name.
+        <Empty title="No lists">
+          Connections and DNS names are checked against lists of known-bad addresses and domains.
         </Empty>
       }
       actions={
@@ -59,8 +59,8 @@ function ListDetail({ list }: { list: IntelRow }) {
       actions={
         may('updateIntel') && (
           <>
-            <Button onClick={() => setAsked('content')}>Replace its content</Button>
-            <Button onClick={() => setAsked('about')}>Change</Button>
+            <Button onClick={() => setAsked('content')}>Replace content</Button>
+            <Button onClick={() => setAsked('about')}>Edit</Button>
             <Button onClick={() => setAsked('switch')}>{enabled ? 'Disable' : 'Enable'}</Button>
             <Button kind="danger" onClick={() => setAsked('delete')}>
               Delete
@@ -76,7 +76,7 @@ function ListDetail({ list }: { list: IntelRow }) {
       )}
       <ListFacts of={attributes} />
       {rejected_total > 0 && (
-        <Section title={`Not taken: ${number(rejected_total)}`}>
+        <Section title={`Rejected: ${number(rejected_total)}`}>
           <ul class="admin-problems">
             {rejected.map((one, index) => (
               <li key={index}>
@@ -89,11 +89,11 @@ function ListDetail({ list }: { list: IntelRow }) {
             ))}
           </ul>
           {rejected_total > rejected.length && (
-            <p class="quiet">The first {number(rejected.length)} are told.</p>
+            <p class="quiet">Showing the first {number(rejected.length)}.</p>
           )}
         </Section>
       )}
-      <Section title="What it names">
+      <Section title="Indicators">
         <Indicators id={list.id} />
       </Section>
       {(asked === 'about' || asked === 'content') && <ListForm list={list} part={asked} onClose={done} />}
@@ -113,13 +113,13 @@ function ListDetail({ list }: { list: IntelRow }) {
               ['listIntel', 'getIntel'],
             )
           }
-          done={enabled ? 'The list is disabled.' : 'The list is enabled.'}
+          done={enabled ? 'List disabled.' : 'List enabled.'}
           onClose={done}
         >
           <p>
             {enabled
-              ? 'It is not looked in from then on. Alerts that there are stay.'
-              : 'It is looked in for what comes in from then on.'}
+              ? 'New events are no longer checked against it. Existing alerts stay.'
+              : 'New events will be checked against it.'}
           </p>
         </Confirm>
       )}
@@ -137,12 +137,12 @@ function ListDetail({ list }: { list: IntelRow }) {
             );
             closeDetail();
           }}
-          done="The list was deleted."
+          done="List deleted."
           onClose={done}
         >
           <p>
-            <bdi>{name}</bdi> is gone then, with the {number(attributes.indicators)} that it names. Alerts
-            that it raised stay.
+            Deletes <bdi>{name}</bdi> and its {number(attributes.indicators)} indicators. Alerts that it
+            raised stay.
           </p>
         </Confirm>
       )}
@@ -157,19 +157,19 @@ function ListFacts({ of: list }: { of: IntelRow['attributes'] }) {
         ['Severity', <Severity key="s" level={list.severity} />],
         ['State', list.enabled ? 'on' : 'off'],
         [
-          'Names',
-          `${number(list.indicators)}${list.expired > 0 ? `, ${number(list.expired)} of them ended` : ''}`,
+          'Indicators',
+          `${number(list.indicators)}${list.expired > 0 ? `, ${number(list.expired)} expired` : ''}`,
         ],
         ['Hits', number(list.hits)],
         ['Last hit', list.last_hit_at && <Time key="h" at={list.last_hit_at} />],
         ['Confidence', list.confidence],
-        ['From', list.source && <bdi key="f">{list.source}</bdi>],
+        ['Source', list.source && <bdi key="f">{list.source}</bdi>],
         ['Format', list.format === 'stix' ? 'STIX' : 'plain lines'],
-        ['Ends', list.expires_at && <Time key="e" at={list.expires_at} as="exact" />],
-        ['Days', list.default_valid_days],
-        ['Content of', <Time key="c" at={list.content_changed_at} as="exact" />],
+        ['Expires', list.expires_at && <Time key="e" at={list.expires_at} as="exact" />],
+        ['Indicator lifetime (days)', list.default_valid_days],
+        ['Content updated', <Time key="c" at={list.content_changed_at} as="exact" />],
         ['SHA-256', <Hash key="x" value={list.content_sha256} what="SHA-256 of the content" />],
-        ['Made', <Time key="m" at={list.created_at} />],
+        ['Created', <Time key="m" at={list.created_at} />],
         ['Changed', <Time key="g" at={list.changed_at} />],
       ]}
     />
@@ -193,7 +193,7 @@ const columns: readonly Column<IntelRow>[] = [
   },
   {
     id: 'indicators',
-    title: 'Names',
+    title: 'Indicators',
     width: '84px',
     end: true,
     sort: 'indicators',
@@ -201,7 +201,7 @@ const columns: readonly Column<IntelRow>[] = [
   },
   {
     id: 'rejected',
-    title: 'Not taken',
+    title: 'Rejected',
     width: '80px',
     end: true,
     from: 640,

@@ -14,7 +14,7 @@ import { purposes, revocationOf } from './purposes.ts';
 export type KeyRow = ListItem<'listKeys'>;
 type Rotated = (typeof rotatedPurposes)[number];
 
-/** A new key takes over. */
+/** Dialog to rotate a signing key. */
 export function RotateKey({ purpose: first, onClose }: { purpose?: Rotated; onClose: () => void }) {
   const [purpose, setPurpose] = useState<Rotated>(first ?? 'transparency-sth');
   const sending = useSending(['purpose']);
@@ -27,14 +27,14 @@ export function RotateKey({ purpose: first, onClose }: { purpose?: Rotated; onCl
       onSend={() =>
         sending.send(async () => {
           const { data } = await change('rotateKey', { body: { purpose } }, ['listKeys']);
-          say(`A new key signs: ${purposes[purpose].title.toLowerCase()}.`);
+          say(`Key rotated: ${purposes[purpose].title.toLowerCase()}.`);
           setParams({ id: data.id });
           onClose();
         })
       }
       onClose={onClose}
     >
-      <Field label="What it signs" hint={purposes[purpose].signs} error={sending.at('purpose')}>
+      <Field label="Purpose" hint={purposes[purpose].signs} error={sending.at('purpose')}>
         {(attributes) => (
           <Select
             {...attributes}
@@ -49,42 +49,41 @@ export function RotateKey({ purpose: first, onClose }: { purpose?: Rotated; onCl
         )}
       </Field>
       <p>
-        A new key is made and takes over at once; the old one signs no more, and is still good for what it
-        signed. {purposes[purpose].rotated}
+        A new key takes over immediately. The old key stops signing; its existing signatures stay valid.{' '}
+        {purposes[purpose].rotated}
       </p>
       <p class="quiet">
-        Keys rotate by themselves, too. The key for checkpoints stays the same: it is replaced when it is
-        revoked.
+        Keys also rotate automatically. The checkpoint key does not: it is replaced only when revoked.
       </p>
     </FormDialog>
   );
 }
 
-/** A key that was to take over is given up. */
+/** Dialog to retire a pending key. */
 export function RetireKey({ of: key, onClose }: { of: KeyRow; onClose: () => void }) {
   return (
     <Confirm
-      title="Give up this pending key?"
-      action="Give it up"
+      title="Retire this pending key?"
+      action="Retire key"
       danger
       logged={['key.retired']}
       run={() => change('retireKey', { params: { key_id: key.id } }, ['listKeys'])}
-      done="The key was given up."
+      done="Key retired."
       onClose={onClose}
     >
-      <p>It was published to take over and never will. It signed nothing. The key in use goes on.</p>
+      <p>The key was published as the next one but has signed nothing. The active key stays in use.</p>
     </Confirm>
   );
 }
 
-/** A key that somebody else may have. */
+/** Dialog to revoke a compromised key. */
 export function RevokeKey({ of: key, onClose }: { of: KeyRow; onClose: () => void }) {
   const [reason, setReason] = useState('');
   const sending = useSending(['reason']);
   return (
     <FormDialog
       title="Revoke this key?"
-      action="Revoke for good"
+      action="Revoke permanently"
       danger
       disabled={reason.trim() === ''}
       logged={['key.revoked']}
@@ -94,17 +93,17 @@ export function RevokeKey({ of: key, onClose }: { of: KeyRow; onClose: () => voi
           await change('revokeKey', { params: { key_id: key.id }, body: { reason: reason.trim() } }, [
             'listKeys',
           ]);
-          say('The key is revoked.');
+          say('Key revoked.');
           onClose();
         })
       }
       onClose={onClose}
     >
-      <p>For a key that somebody else may have. It cannot be taken back. {revocationOf(key.attributes)}</p>
-      <p class="quiet">To change a key that is in nobody else’s hands, rotate it.</p>
+      <p>Use this if the key may be compromised. It cannot be undone. {revocationOf(key.attributes)}</p>
+      <p class="quiet">To replace a key that is not compromised, rotate it instead.</p>
       <Field
-        label="Why"
-        hint="Everybody may read it: entries about keys are public."
+        label="Reason"
+        hint="Publicly readable: log entries about keys are public."
         error={sending.at('reason')}
       >
         {(attributes) => (

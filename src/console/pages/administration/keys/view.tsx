@@ -15,7 +15,7 @@ import { closeDetail } from '../parts/opened.ts';
 import { type KeyRow, RetireKey, RevokeKey, RotateKey } from './dialogs.tsx';
 import { purposes, rangeOf } from './purposes.ts';
 
-/** The keys with which the service signs. */
+/** The service's signing keys. */
 export default function Keys() {
   return (
     <ListView
@@ -25,7 +25,7 @@ export default function Keys() {
       columns={columns}
       detail={(key) => <KeyDetail key={key.id} of={key} />}
       rowClass={({ attributes: { state } }) => (state === 'active' ? '' : 'admin-off')}
-      empty={<Empty title="There are no keys." />}
+      empty={<Empty title="No keys" />}
       actions={
         <DialogButton
           operation="rotateKey"
@@ -53,7 +53,7 @@ function KeyDetail({ of: key }: { of: KeyRow }) {
             <Button onClick={() => setAsked('rotate')}>Rotate</Button>
           )}
           {state === 'pending' && may('retireKey') && (
-            <Button onClick={() => setAsked('retire')}>Give it up</Button>
+            <Button onClick={() => setAsked('retire')}>Retire key</Button>
           )}
           {state !== 'revoked' && may('revokeKey') && (
             <Button kind="danger" onClick={() => setAsked('revoke')}>
@@ -64,32 +64,31 @@ function KeyDetail({ of: key }: { of: KeyRow }) {
       }
     >
       <p class="quiet">{purposes[purpose].signs}</p>
-      <Section title="What it is">
+      <Section title="Key">
         <Facts
           facts={[
             ['Purpose', purpose],
             ['State', state],
-            ['Signs', state === 'pending' ? 'nothing yet' : rangeOf(key.attributes)],
-            ['Made', <Time key="m" at={created_at} as="exact" />],
-            ['Began', activated_at && <Time key="a" at={activated_at} as="exact" />],
+            ['Signs', state === 'pending' ? 'not yet active' : rangeOf(key.attributes)],
+            ['Created', <Time key="m" at={created_at} as="exact" />],
+            ['Activated', activated_at && <Time key="a" at={activated_at} as="exact" />],
             ['Retired', retired_at && <Time key="r" at={retired_at} as="exact" />],
             ['Revoked', revoked_at && <Time key="v" at={revoked_at} as="exact" />],
-            ['Name (kid)', <Value key="k" value={kid} />],
+            ['Key ID (kid)', <Value key="k" value={kid} />],
             ['Private key', signer === 'file' ? 'In a key file' : 'In an ssh-agent'],
             ['Fingerprint', <Hash key="f" value={fingerprint} what="Fingerprint" whole />],
           ]}
         />
       </Section>
-      <Section title="Where it is vouched for">
+      <Section title="Public records">
         <ul class="stack admin-links">
           <li>
             <a href={href('transparency', { kind: ['key.rotated', 'key.retired', 'key.revoked'] })}>
-              Entries about keys
+              Log entries about keys
             </a>
-            , in the public log
           </li>
           <li>
-            <a href={href('transparency', { part: 'keys', id: kid })}>As it is published</a>, and what this
+            <a href={href('transparency', { part: 'keys', id: kid })}>Published key</a> and the key that this
             browser has pinned
           </li>
         </ul>
@@ -137,7 +136,7 @@ const columns: readonly Column<KeyRow>[] = [
   },
   {
     id: 'created',
-    title: 'Made',
+    title: 'Created',
     width: '84px',
     end: true,
     from: 640,
@@ -146,7 +145,7 @@ const columns: readonly Column<KeyRow>[] = [
   },
   {
     id: 'activated',
-    title: 'Began',
+    title: 'Activated',
     width: '84px',
     end: true,
     from: 860,

@@ -4,7 +4,7 @@ import { say } from '../../../ui/toasts.tsx';
 import { FormDialog } from './form-dialog.tsx';
 import { useSending } from './sending.ts';
 
-/** Asks whether something is really wanted that is logged or cannot be undone, does it, and says so. */
+/** Confirmation dialog for an action that is logged or cannot be undone. */
 export function Confirm({
   title,
   action,
@@ -20,10 +20,10 @@ export function Confirm({
   danger?: boolean;
   logged?: readonly EntryKind[];
   run: () => Promise<unknown>;
-  /** What is said when it is done. */
+  /** Message after success. */
   done: string;
   onClose: () => void;
-  /** What it means. */
+  /** Explanation of the consequences. */
   children: ComponentChildren;
 }) {
   const sending = useSending();

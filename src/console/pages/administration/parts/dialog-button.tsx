@@ -4,7 +4,7 @@ import type { CallId } from '../../../../client/client.ts';
 import { may } from '../../../state/session.ts';
 import { Button } from '../../../ui/button.tsx';
 
-/** What there is to do on a view, for who may: a button that opens the dialog in which it is done. */
+/** Button that opens a dialog; hidden if the user may not call the operation. */
 export function DialogButton({
   operation,
   title,

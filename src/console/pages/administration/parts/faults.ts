@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../../errors.ts';
 
-/** What the service says is wrong with what was given, told at the place where it was given; pure. */
+/** Maps errors of the service to the form fields that they concern. */
 
 interface FieldFault {
   readonly field: string;
@@ -13,7 +13,10 @@ function fieldFault(error: unknown): FieldFault | undefined {
   return typeof field === 'string' && typeof reason === 'string' ? { field, reason } : undefined;
 }
 
-/** Why `field` is refused, or something in it: `matcher.src_ip.2` is said at `matcher.src_ip`, as of its third value. */
+/**
+ * Returns the error of `field` or a part of it: that of `matcher.src_ip.2` is shown at `matcher.src_ip`, as
+ * of its third value.
+ */
 export function faultAt(error: unknown, field: string): string | undefined {
   const fault = fieldFault(error);
   if (fault === undefined) return undefined;
@@ -24,11 +27,11 @@ export function faultAt(error: unknown, field: string): string | undefined {
   return `${where}: ${fault.reason}`;
 }
 
-/** What is said of the whole, as it is about none of these fields. */
+/** Returns the error if it concerns none of these fields. */
 export function faultElsewhere(error: unknown, fields: readonly string[]): string | undefined {
   if (error === undefined || fields.some((field) => faultAt(error, field) !== undefined)) return undefined;
   if (error instanceof ServiceError && error.code === 'VERSION_MISMATCH')
-    return 'Somebody changed it meanwhile. It is shown behind this as it is now: do it again, if you still want it.';
+    return 'Someone else changed this. The current version is shown behind this dialog; submit again to apply your change.';
   return capital(error instanceof Error ? error.message : String(error));
 }
 

@@ -6,8 +6,8 @@ import { Logged } from './logged.tsx';
 import type { Sending } from './sending.ts';
 
 /**
- * What is asked before something is done: its fields, whether it will be logged, and what went wrong. Without fields it
- * asks whether it is really wanted.
+ * Dialog for an action: its fields, the log entries that it causes, and errors. Without fields it is a
+ * confirmation.
  */
 export function FormDialog({
   title,
@@ -22,12 +22,12 @@ export function FormDialog({
   children,
 }: {
   title: string;
-  /** What the button says: what will be done. */
+  /** Label of the submit button. */
   action: string;
   danger?: boolean;
   disabled?: boolean;
   wide?: boolean;
-  /** The entries of the log that it causes. */
+  /** Kinds of log entries that the action causes. */
   logged?: readonly EntryKind[];
   sending: Sending;
   onSend: () => void;

@@ -14,28 +14,28 @@ import { closeDetail, idOf, type OneOf, type Opened, useOpened } from './opened.
 
 export interface ListViewProps<O extends ListId> {
   readonly operation: O;
-  /** What there are, in the plural: `rules`. */
+  /** Plural name of the items: `rules`. */
   readonly of: string;
-  /** How it sorts where the address says nothing. */
+  /** Default order. */
   readonly sort: string;
   readonly columns: readonly Column<ListItem<O>>[];
   readonly detail: (row: ListItem<O>) => ComponentChildren;
-  /** How one of them is asked for that is not in the list. */
+  /** The call that fetches an item that is not in the list. */
   readonly one?: OneOf;
-  /** Whether it is about a time, which the page's range says. */
+  /** Whether the list is limited to the page's time range. */
   readonly ranged?: boolean;
-  /** What can be done beside looking. */
+  /** Buttons beside Refresh. */
   readonly actions?: ComponentChildren;
-  /** What is said where there are none at all. */
+  /** Contents if there are no items and no filters. */
   readonly empty: ComponentChildren;
-  /** What is said of something that the address names and that is none of these. */
+  /** Contents of the detail if the item in the address does not exist. */
   readonly absent?: (id: string) => ComponentChildren;
   readonly rowClass?: (row: ListItem<O>) => string;
 }
 
 /**
- * A list with its filters, and the detail of what is open in it. It is asked for when it is shown and when something
- * here changes it, not over and over: who reads what is written down, too.
+ * A list with filters and the detail of the open item. It is fetched when shown and after changes made here,
+ * not periodically, because reads are recorded in the audit trail.
  */
 export function ListView<O extends ListId>(props: ListViewProps<O>) {
   const { operation, of, columns, detail, one, ranged = false, actions, empty, absent, rowClass } = props;
@@ -56,7 +56,7 @@ export function ListView<O extends ListId>(props: ListViewProps<O>) {
         <div class="row">
           <Counted list={list} of={list.total === 1 ? of.replace(/s$/, '') : of} />
           <Button kind="plain" onClick={list.refetch} busy={list.result.isRefetching}>
-            Look again
+            Refresh
           </Button>
           {actions}
         </div>
@@ -72,8 +72,8 @@ export function ListView<O extends ListId>(props: ListViewProps<O>) {
         onSort={(by) => setParams({ sort: by === props.sort ? undefined : by })}
         empty={
           isFiltered ? (
-            <Empty title={`No ${of} match.`}>
-              Take a filter away{ranged && ', or look at a longer time'}, and there may be some.
+            <Empty title={`No matching ${of}`}>
+              Remove a filter{ranged && ' or choose a longer time range'}.
             </Empty>
           ) : (
             empty
@@ -96,15 +96,13 @@ function Open<Row>({
 }) {
   if (row !== undefined) return <>{detail(row)}</>;
   return (
-    <Detail title="Not shown" onClose={closeDetail}>
+    <Detail title="Not found" onClose={closeDetail}>
       {error !== null ? (
         <Failure error={error} onRetry={refetch} />
       ) : isLoading ? (
         <Loading />
       ) : (
-        (absent?.(id ?? '') ?? (
-          <Empty title="It is not among what is listed.">A filter may leave it out.</Empty>
-        ))
+        (absent?.(id ?? '') ?? <Empty title="Not in the list">A filter may hide it.</Empty>)
       )}
     </Detail>
   );

@@ -1,9 +1,9 @@
 import { Field } from '../../../ui/field.tsx';
 
-/** As the service asks for (NIST SP 800-63B): long rather than adorned. */
-export const passwordHint = 'At least 8 characters; a few words are better. Not the name.';
+/** The service's rules for passwords (NIST SP 800-63B): length instead of complexity. */
+export const passwordHint = 'At least 8 characters; several words are better. Must not be the username.';
 
-/** A password that is chosen now. */
+/** Input for a new password. */
 export function NewPassword({
   label,
   value,

@@ -3,7 +3,7 @@ import { formats } from '../../../../contract/formats.ts';
 import { place, setParams } from '../../../state/address.ts';
 import { useAnswer } from '../../../state/answers.ts';
 
-/** How one item of a list is asked for by itself: the operation, and its path parameter. */
+/** The call that fetches a single item: the operation and its path parameter. */
 export interface OneOf {
   readonly operation: CallId;
   readonly parameter: string;
@@ -12,13 +12,13 @@ export interface OneOf {
 export interface Opened<Row> {
   readonly id: string | undefined;
   readonly row: Row | undefined;
-  /** Whether it may yet come. */
+  /** Whether a request for it is running. */
   readonly isLoading: boolean;
   readonly error: Error | null;
   readonly refetch: () => void;
 }
 
-/** The item that the address names: of the list, or asked for by itself where it is not among these. */
+/** Returns the item in the address: from the list, or fetched separately if it is not there. */
 export function useOpened<Row>(
   { rows, isLoading }: { rows: readonly Row[]; isLoading: boolean },
   one: OneOf | undefined,
@@ -41,10 +41,10 @@ export function useOpened<Row>(
   };
 }
 
-/** Whether anything could be called that: alerts name detectors where others have an identifier. */
+/** Whether this can be an ID of a stored item. Alerts refer to detectors by name. */
 const isId = (id: string | undefined): boolean => id !== undefined && formats.uuid.test(id);
 
-/** Resources are named by their `id`. */
+/** Returns the ID of a resource. */
 export const idOf = (row: unknown): string => (row as { readonly id: string }).id;
 
 export const closeDetail = (): void => setParams({ id: undefined });

@@ -2,10 +2,10 @@ import { useAnswer } from '../../../state/answers.ts';
 import { may, me } from '../../../state/session.ts';
 import { abbreviated } from '../../../ui/format.ts';
 
-/** As many as are asked for at once, to write names instead of identifiers. */
+/** Principals fetched at once to look up names. */
 const known = 1000;
 
-/** A principal by its name, where that is known; else by its identifier. */
+/** Shows a principal's name if known, else its ID. */
 export function PrincipalName({ id }: { id: string }) {
   const all = useAnswer(
     'listPrincipals',

@@ -1,15 +1,15 @@
 import { type Role, roles } from '../../../../contract/vocabulary.ts';
 
-/** What each role is for, as the policy has it at first. */
+/** Descriptions of the roles under the default policy. */
 const meanings: Readonly<Record<Role, string>> = {
-  viewer: 'reads events, alerts, assets and figures',
-  analyst: 'works on alerts and assets, silences, scans, reads log entries',
-  admin: 'everything, this page included',
-  sensor: 'sends events, and nothing else',
+  viewer: 'reads events, alerts, assets and statistics',
+  analyst: 'handles alerts, assets, silences and scans; reads log entries',
+  admin: 'full access, including administration',
+  sensor: 'sends events, only',
   auditor: 'reads and verifies the log',
 };
 
-/** Which roles somebody has. */
+/** Checkboxes for roles. */
 export function RoleBoxes({
   legend,
   offered = roles,

@@ -3,18 +3,18 @@ import { ServiceError } from '../../../../errors.ts';
 import { answers } from '../../../state/answers.ts';
 import { faultAt, faultElsewhere } from './faults.ts';
 
-/** Something that is sent to the service, and how that went. */
+/** State of a request that changes something. */
 export interface Sending {
   readonly busy: boolean;
-  /** Sends, unless that goes on already. What fails is kept, to be said where it belongs. */
+  /** Runs the request unless one is running. Errors are kept for display. */
   readonly send: (work: () => Promise<unknown>) => void;
-  /** Why this field is refused. */
+  /** Returns the error of a field. */
   readonly at: (field: string) => string | undefined;
-  /** What else went wrong. */
+  /** The error if it concerns no field of the form. */
   readonly elsewhere: string | undefined;
 }
 
-/** @param fields - those of the form, at which faults can be said */
+/** @param fields - fields of the form that show their own errors */
 export function useSending(fields: readonly string[] = []): Sending {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -34,7 +34,7 @@ export function useSending(fields: readonly string[] = []): Sending {
       work()
         .catch((failure: unknown) => {
           if (shown.current) setError(failure);
-          // What is shown is not what there is any more.
+          // The displayed data is outdated.
           if (failure instanceof ServiceError && failure.code === 'VERSION_MISMATCH')
             void answers.invalidateQueries();
         })

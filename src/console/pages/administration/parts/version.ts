@@ -1,3 +1,3 @@
-/** Sent along with a change: it is refused where somebody else changed the resource after it was seen. */
+/** Header that rejects a change if the resource was changed by someone else since it was read. */
 export const ifVersion = (version: number | undefined): { 'if-match'?: string } =>
   version === undefined ? {} : { 'if-match': `"${version}"` };

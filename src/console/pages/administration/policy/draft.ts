@@ -2,23 +2,23 @@ import type { AccessRule } from '../../../../contract/resources/policy.ts';
 import { type OperationId, operationIds, routeOf } from '../../../../contract/routes.ts';
 import { type Role, roles } from '../../../../contract/vocabulary.ts';
 
-/** A policy as it is changed before it is saved; pure. */
+/** Edits of a policy before it is saved. */
 export type Rules = readonly AccessRule[];
 
-/** One row of the table: an operation and who may do it; nobody where there is no rule. */
+/** A row of the table: an operation and the roles allowed to call it. Without a rule, no role is. */
 export interface Row {
   readonly operation: OperationId;
   readonly summary: string;
   readonly tag: string;
   readonly isPublic: boolean;
   readonly roles: readonly Role[];
-  /** Public whatever anybody wants: nobody could sign in. */
+  /** Always public, because signing in depends on it. */
   readonly isFixed: boolean;
-  /** Whether it can be answered without knowing who asks. */
+  /** Whether the operation can serve unauthenticated callers. */
   readonly mayBePublic: boolean;
 }
 
-/** All operations, in the order of the contract. */
+/** Returns all operations, in the order of the contract. */
 export function rowsOf(rules: Rules): Row[] {
   const byOperation = new Map(rules.map((rule) => [rule.operation, rule]));
   return operationIds.map((operation) => {
@@ -36,7 +36,7 @@ export function rowsOf(rules: Rules): Row[] {
   });
 }
 
-/** Gives a role what it had not, or takes it; of what is public, the first role makes it no longer so. */
+/** Adds or removes a role. Adding a role to a public operation makes it non-public. */
 export const withRole = (rules: Rules, operation: string, role: Role): AccessRule[] =>
   changed(rules, operation, (before) => {
     const held = before?.roles ?? [];
@@ -44,7 +44,7 @@ export const withRole = (rules: Rules, operation: string, role: Role): AccessRul
     return { operation, access: 'roles', roles: next };
   });
 
-/** Makes it public, or nobody's. */
+/** Makes an operation public, or allows it to no role. */
 export const withPublic = (rules: Rules, operation: string, isPublic: boolean): AccessRule[] =>
   changed(rules, operation, () => ({ operation, access: isPublic ? 'public' : 'roles', roles: [] }));
 
@@ -60,15 +60,15 @@ function changed(
 
 export interface Difference {
   readonly operation: string;
-  /** Who might, in words; undefined where there was no rule. */
+  /** The allowed roles in words; undefined if there was no rule. */
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
 const inWords = (rule: AccessRule | undefined): string | undefined =>
-  rule && (rule.access === 'public' ? 'everybody' : [...rule.roles].sort().join(', ') || 'nobody');
+  rule && (rule.access === 'public' ? 'public' : [...rule.roles].sort().join(', ') || 'no roles');
 
-/** What would be different, by operation. */
+/** Returns the changes, by operation. */
 export function differences(before: Rules, after: Rules): Difference[] {
   const old = new Map(before.map((rule) => [rule.operation, rule]));
   const next = new Map(after.map((rule) => [rule.operation, rule]));
@@ -82,12 +82,13 @@ export function differences(before: Rules, after: Rules): Difference[] {
 }
 
 /**
- * One's own changes put upon a policy that somebody else changed meanwhile; what both changed is as one wants it oneself.
+ * Applies the user's edits to a policy that was changed in the meantime. The user's version wins if both
+ * changed an operation.
  *
- * @param began - what both of them changed
+ * @param base - the version that both edits started from
  */
-export function rebased(began: Rules, mine: Rules, theirs: Rules): AccessRule[] {
-  const own = new Set(differences(began, mine).map(({ operation }) => operation));
+export function rebased(base: Rules, mine: Rules, theirs: Rules): AccessRule[] {
+  const own = new Set(differences(base, mine).map(({ operation }) => operation));
   const wanted = new Map(mine.map((rule) => [rule.operation, rule]));
   const known = new Set(theirs.map(({ operation }) => operation));
   return [
@@ -96,20 +97,20 @@ export function rebased(began: Rules, mine: Rules, theirs: Rules): AccessRule[] 
   ];
 }
 
-/** The text that is edited: what the interface is given, a rule a line. */
+/** Returns the policy as JSON for the text editor, one rule per line. */
 export const textOf = (rules: Rules): string =>
   `{ "rules": [\n${rules.map((rule) => `  ${JSON.stringify(rule)}`).join(',\n')}\n] }\n`;
 
-/** The rules of a text. Whether they can be a policy, the service says; here, whether they have its shape. */
+/** Parses the text of the editor and checks its shape. Only the service validates the rules. */
 export function readRules(text: string): { readonly rules: AccessRule[] } | { readonly fault: string } {
   let read: unknown;
   try {
     read = JSON.parse(text);
   } catch (error) {
-    return { fault: `Is no JSON: ${error instanceof Error ? error.message : String(error)}` };
+    return { fault: `Invalid JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
   const rules = (read as { rules?: unknown } | null)?.rules;
-  if (!Array.isArray(rules)) return { fault: 'Must be an object with a list of rules.' };
+  if (!Array.isArray(rules)) return { fault: 'Must be an object with an array "rules".' };
   const at = rules.findIndex((rule) => !isRule(rule));
   if (at >= 0) return { fault: `Rule ${at + 1} must have operation, access and roles.` };
   return { rules: rules as AccessRule[] };

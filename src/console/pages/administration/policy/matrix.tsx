@@ -2,7 +2,7 @@ import { roles } from '../../../../contract/vocabulary.ts';
 import { type Row, type Rules, rowsOf, withPublic, withRole } from './draft.ts';
 import './matrix.css';
 
-/** Who may do what: operations down, roles across; each row says it in words where there is no room for that. */
+/** The access matrix: operations down, roles across. Narrow screens show the roles of a row in words. */
 export function Matrix({
   rules,
   before,
@@ -10,10 +10,10 @@ export function Matrix({
   onRules,
 }: {
   rules: Rules;
-  /** As it is in effect: what differs from it stands out. */
+  /** The policy in effect; changed rows are highlighted. */
   before: Rules;
   search: string;
-  /** Absent where it is only read. */
+  /** Absent if read-only. */
   onRules?: ((rules: Rules) => void) | undefined;
 }) {
   const asked = search.trim().toLowerCase();
@@ -22,14 +22,14 @@ export function Matrix({
     `${operation} ${summary} ${tag}`.toLowerCase().includes(asked),
   );
   const tags = [...new Set(rows.map(({ tag }) => tag))];
-  if (rows.length === 0) return <p class="matrix-none quiet">No operation is called like that.</p>;
+  if (rows.length === 0) return <p class="matrix-none quiet">No matching operations</p>;
   return (
-    <div class="matrix" tabIndex={0} role="group" aria-label="Who may do what">
+    <div class="matrix" tabIndex={0} role="group" aria-label="Access by role">
       <table>
         <thead>
           <tr>
             <th scope="col">Operation</th>
-            <th scope="col">everybody</th>
+            <th scope="col">public</th>
             {roles.map((role) => (
               <th key={role} scope="col">
                 {role}
@@ -63,7 +63,7 @@ export function Matrix({
 }
 
 const says = (row: Row | undefined): string =>
-  row === undefined ? '' : row.isPublic ? 'everybody' : row.roles.join(', ') || 'nobody';
+  row === undefined ? '' : row.isPublic ? 'public' : row.roles.join(', ') || 'no roles';
 
 function MatrixRow({
   row,
@@ -81,7 +81,7 @@ function MatrixRow({
     onRules === undefined ? (
       <span class={held ? 'matrix-yes' : 'quiet'}>
         <span aria-hidden="true">{held ? '●' : '·'}</span>
-        <span class="unseen">{held ? 'may' : 'may not'}</span>
+        <span class="unseen">{held ? 'allowed' : 'not allowed'}</span>
       </span>
     ) : (
       <input
@@ -104,7 +104,7 @@ function MatrixRow({
       </th>
       <td>
         {cell(
-          'everybody',
+          'public',
           isPublic,
           isFixed || !mayBePublic ? undefined : () => onRules?.(withPublic(rules, operation, !isPublic)),
         )}

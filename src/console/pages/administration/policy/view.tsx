@@ -15,13 +15,13 @@ import { ifVersion } from '../parts/version.ts';
 import { differences, type Rules, readRules, rebased, textOf } from './draft.ts';
 import { Matrix } from './matrix.tsx';
 
-/** What is edited, and the policy that it began from, which may be another one by now. */
+/** The edited text, and the version of the policy that the edit started from. */
 interface Draft {
   readonly text: string;
-  readonly began: Policy;
+  readonly base: Policy;
 }
 
-/** Who may do what. */
+/** The access policy. */
 export default function PolicyView() {
   const policy = useAnswer('getPolicy', {}, { still: true });
   return (
@@ -32,17 +32,17 @@ export default function PolicyView() {
 }
 
 function Shown({ policy }: { policy: Policy }) {
-  /** Undefined while it is only read. */
+  /** Undefined while not editing. */
   const [draft, setDraft] = useState<Draft | undefined>();
   const [form, setForm] = useState<'table' | 'data'>('table');
   const [asked, setAsked] = useState<'save' | 'reload' | undefined>();
   const search = place.value.params.get('q') ?? '';
-  const { began, text } = draft ?? { began: policy };
+  const { base, text } = draft ?? { base: policy };
   const read = text === undefined ? { rules: [...policy.rules] } : readRules(text);
   const rules: Rules | undefined = 'rules' in read ? read.rules : undefined;
-  const diff = rules === undefined ? [] : differences(began.rules, rules);
+  const diff = rules === undefined ? [] : differences(base.rules, rules);
   const isEditing = text !== undefined;
-  const edit = (next: string) => setDraft({ text: next, began });
+  const edit = (next: string) => setDraft({ text: next, base });
   return (
     <>
       <div class="admin-tools">
@@ -57,10 +57,10 @@ function Shown({ policy }: { policy: Policy }) {
           />
           {isEditing && (
             <Choice
-              label="How it is edited"
+              label="Editor"
               options={[
                 { value: 'table', title: 'Table' },
-                { value: 'data', title: 'As data' },
+                { value: 'data', title: 'JSON' },
               ]}
               value={form}
               onChange={setForm}
@@ -81,17 +81,15 @@ function Shown({ policy }: { policy: Policy }) {
                 disabled={diff.length === 0 || rules === undefined}
                 onClick={() => setAsked('save')}
               >
-                Look at it and save
+                Review and save
               </Button>
-              <Button onClick={() => setDraft(undefined)}>Give it up</Button>
+              <Button onClick={() => setDraft(undefined)}>Discard</Button>
             </>
           ) : (
             <>
-              {may('reloadPolicy') && <Button onClick={() => setAsked('reload')}>Reload its file</Button>}
+              {may('reloadPolicy') && <Button onClick={() => setAsked('reload')}>Reload from file</Button>}
               {may('updatePolicy') && (
-                <Button onClick={() => setDraft({ text: textOf(policy.rules), began: policy })}>
-                  Change
-                </Button>
+                <Button onClick={() => setDraft({ text: textOf(policy.rules), base: policy })}>Edit</Button>
               )}
             </>
           )}
@@ -99,16 +97,16 @@ function Shown({ policy }: { policy: Policy }) {
       </div>
       {policy.file_refused !== undefined && (
         <p class="admin-tools admin-bad" role="alert">
-          The file of the policy is not in effect: {policy.file_refused}
+          The policy file is not in effect: {policy.file_refused}
         </p>
       )}
-      {began.version !== policy.version && asked === undefined && (
-        <Overtaken
-          began={began}
+      {base.version !== policy.version && asked === undefined && (
+        <ConflictNotice
+          base={base}
           policy={policy}
           onRebase={
             rules &&
-            (() => setDraft({ text: textOf(rebased(began.rules, rules, policy.rules)), began: policy }))
+            (() => setDraft({ text: textOf(rebased(base.rules, rules, policy.rules)), base: policy }))
           }
         />
       )}
@@ -120,7 +118,7 @@ function Shown({ policy }: { policy: Policy }) {
       {isEditing && (form === 'data' || rules === undefined) ? (
         <textarea
           class="input policy-text"
-          aria-label="The rules, as JSON"
+          aria-label="Policy rules (JSON)"
           aria-invalid={'fault' in read}
           aria-describedby="policy-fault"
           spellcheck={false}
@@ -132,7 +130,7 @@ function Shown({ policy }: { policy: Policy }) {
         <div class={isEditing ? 'matrix-place' : 'matrix-place matrix-read'}>
           <Matrix
             rules={rules ?? []}
-            before={began.rules}
+            before={base.rules}
             search={search}
             onRules={isEditing ? (next) => edit(textOf(next)) : undefined}
           />
@@ -140,7 +138,7 @@ function Shown({ policy }: { policy: Policy }) {
       )}
       {asked === 'save' && rules !== undefined && (
         <Save
-          policy={began}
+          policy={base}
           rules={rules}
           onSaved={() => setDraft(undefined)}
           onClose={() => setAsked(undefined)}
@@ -148,56 +146,56 @@ function Shown({ policy }: { policy: Policy }) {
       )}
       {asked === 'reload' && (
         <Confirm
-          title="Read the file of the policy anew?"
+          title="Reload the policy file?"
           action="Reload"
           logged={['policy.reloaded']}
           run={() => change('reloadPolicy', {}, ['getPolicy', 'whoAmI'])}
-          done="The file is in effect."
+          done="Policy file loaded."
           onClose={() => setAsked(undefined)}
         >
-          <p>What the file says takes effect at once, for everybody.</p>
-          <p class="quiet">Where it says the same, nothing is recorded.</p>
+          <p>The rules in the file take effect immediately, for all users.</p>
+          <p class="quiet">If nothing changed, no entry is recorded.</p>
         </Confirm>
       )}
     </>
   );
 }
 
-/** As many operations are named that somebody else changed. */
+/** Maximum number of operations named in the notice about a concurrent change. */
 const maxNamed = 5;
 
-/** Somebody else was quicker: what they changed, and the way on. */
-function Overtaken({
-  began,
+/** Notice that the policy was changed by someone else, with a way to continue. */
+function ConflictNotice({
+  base,
   policy,
   onRebase,
 }: {
-  began: Policy;
+  base: Policy;
   policy: Policy;
-  /** Undefined while what is written is no policy. */
+  /** Undefined while the edited text is invalid. */
   onRebase: (() => void) | undefined;
 }) {
-  const names = differences(began.rules, policy.rules).map(({ operation }) => operation);
+  const names = differences(base.rules, policy.rules).map(({ operation }) => operation);
   return (
     <div class="admin-tools admin-bad" role="alert">
       <p>
-        Somebody changed the policy while you edited version {began.version}
+        Someone else changed the policy while you were editing version {base.version}
         {names.length > 0 && (
           <>
             : <code>{names.slice(0, maxNamed).join(', ')}</code>
             {names.length > maxNamed && ` and ${number(names.length - maxNamed)} more`}
           </>
         )}
-        . Your changes are kept, and cannot be saved before they are put upon theirs.
+        . Your edits are kept, but must be reapplied to the new version before you can save.
       </p>
       <Button disabled={onRebase === undefined} onClick={() => onRebase?.()}>
-        Put mine upon theirs
+        Reapply my changes
       </Button>
     </div>
   );
 }
 
-/** What changes, before it is saved. */
+/** Confirmation dialog with the changes. */
 function Save({
   policy,
   rules,
@@ -213,8 +211,8 @@ function Save({
   const diff = differences(policy.rules, rules);
   return (
     <FormDialog
-      title="Change the policy?"
-      action="Change the policy"
+      title="Save policy changes?"
+      action="Save policy"
       danger
       wide
       logged={['policy.rule_edited']}
@@ -225,20 +223,20 @@ function Save({
             'getPolicy',
             'whoAmI',
           ]);
-          say('The policy is in effect.');
+          say('Policy saved.');
           onClose();
           onSaved();
         })
       }
       onClose={onClose}
     >
-      <p>It takes effect at once, for everybody, in sessions that are open, too:</p>
-      <ul class="policy-diff" tabIndex={0} aria-label="What changes">
+      <p>Takes effect immediately, including in open sessions:</p>
+      <ul class="policy-diff" tabIndex={0} aria-label="Changes">
         {diff.map(({ operation, before, after }) => (
           <li key={operation}>
             <code>{operation}</code>
-            <span class="policy-before">{before ?? 'no rule: nobody'}</span>
-            <span class="policy-after">{after ?? 'no rule: nobody'}</span>
+            <span class="policy-before">{before ?? 'no rule'}</span>
+            <span class="policy-after">{after ?? 'no rule'}</span>
           </li>
         ))}
       </ul>

@@ -29,7 +29,7 @@ const update = (
     'whoAmI',
   ]);
 
-/** Another name, other roles. */
+/** Dialog to change the name and roles of a principal. */
 export function ChangePrincipal({ principal, onClose }: DialogProps) {
   const { attributes } = principal;
   const [name, setName] = useState(attributes.name);
@@ -39,8 +39,8 @@ export function ChangePrincipal({ principal, onClose }: DialogProps) {
   const given = [...roles].sort().join() !== [...attributes.roles].sort().join();
   return (
     <FormDialog
-      title={`Change ${foreign(attributes.name)}`}
-      action="Change"
+      title={`Edit ${foreign(attributes.name)}`}
+      action="Save"
       disabled={!renamed && !given}
       logged={given ? ['principal.role_changed'] : []}
       sending={sending}
@@ -50,7 +50,7 @@ export function ChangePrincipal({ principal, onClose }: DialogProps) {
             ...(renamed && { name: name.trim() }),
             ...(given && { roles: [...roles] }),
           });
-          say(`${foreign(name.trim())} was changed.`);
+          say(`${foreign(name.trim())} updated.`);
           onClose();
         })
       }
@@ -58,57 +58,59 @@ export function ChangePrincipal({ principal, onClose }: DialogProps) {
     >
       <NameField value={name} error={sending.at('name')} onValue={setName} />
       <RoleBoxes legend="Roles" value={roles} error={sending.at('roles')} onChange={setRoles} />
-      <p class="quiet">Roles count at once, in sessions that are open, too.</p>
+      <p class="quiet">Role changes take effect immediately, including in open sessions.</p>
     </FormDialog>
   );
 }
 
-/** Out, or in again. */
+/** Dialog to suspend or reactivate a principal. */
 export function SwitchPrincipal({ principal, onClose }: DialogProps) {
   const { name, status } = principal.attributes;
   const isActive = status === 'active';
   return (
     <Confirm
-      title={isActive ? `Suspend ${foreign(name)}?` : `Let ${foreign(name)} in again?`}
-      action={isActive ? 'Suspend' : 'Let in again'}
+      title={isActive ? `Suspend ${foreign(name)}?` : `Reactivate ${foreign(name)}?`}
+      action={isActive ? 'Suspend' : 'Reactivate'}
       danger={isActive}
       logged={['principal.status_changed']}
       run={() => update(principal, { status: isActive ? 'suspended' : 'active' })}
-      done={isActive ? `${foreign(name)} is suspended.` : `${foreign(name)} may come in again.`}
+      done={isActive ? `${foreign(name)} suspended.` : `${foreign(name)} reactivated.`}
       onClose={onClose}
     >
       <p>
         {isActive
-          ? 'From then on it is refused, whatever it comes with: password, token, certificate, or a session that is open.'
-          : 'From then on it may do again what its roles allow.'}
+          ? 'All access is rejected from now on: passwords, tokens, certificates and open sessions.'
+          : 'Access is restored according to the assigned roles.'}
       </p>
-      {me.value?.id === principal.id && <p class="admin-bad">That is you: you would be out at once.</p>}
+      {me.value?.id === principal.id && (
+        <p class="admin-bad">This is your own account: you will be signed out immediately.</p>
+      )}
     </Confirm>
   );
 }
 
-/** A password from an administrator. */
+/** Dialog to set a user's password. */
 export function ResetPassword({ principal, onClose }: DialogProps) {
   const [password, setPassword] = useState('');
   const sending = useSending(['password']);
   const { name } = principal.attributes;
   return (
     <FormDialog
-      title={`Set a password for ${foreign(name)}`}
-      action="Set the password"
+      title={`Set password for ${foreign(name)}`}
+      action="Set password"
       disabled={password === ''}
       logged={['token.revoked']}
       sending={sending}
       onSend={() =>
         sending.send(async () => {
           await update(principal, { password });
-          say(`The password of ${foreign(name)} is another one now.`);
+          say(`Password of ${foreign(name)} changed.`);
           onClose();
         })
       }
       onClose={onClose}
     >
-      <p>All its sessions end: it signs in again, with this password.</p>
+      <p>All sessions of this user end. They sign in again with the new password.</p>
       <NewPassword
         label="New password"
         value={password}

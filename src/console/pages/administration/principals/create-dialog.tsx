@@ -14,12 +14,12 @@ import { NameField } from './name-field.tsx';
 type Kind = (typeof principalKinds)[number];
 
 const kinds: Readonly<Record<Kind, { title: string; says: string; roles: Role[] }>> = {
-  user: { title: 'User', says: 'A person, who signs in here.', roles: ['viewer'] },
-  sensor: { title: 'Sensor', says: 'A machine that sends events, by a token.', roles: ['sensor'] },
+  user: { title: 'User', says: 'A person who signs in to the console.', roles: ['viewer'] },
+  sensor: { title: 'Sensor', says: 'A machine that sends events, using a token.', roles: ['sensor'] },
   auditor_client: { title: 'Auditor client', says: 'A machine that reads the log.', roles: ['auditor'] },
 };
 
-/** Somebody new. */
+/** Dialog to create a principal. */
 export function CreatePrincipal({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [kind, setKind] = useState<Kind>('user');
@@ -29,7 +29,7 @@ export function CreatePrincipal({ onClose }: { onClose: () => void }) {
   return (
     <FormDialog
       title="New principal"
-      action="Add"
+      action="Create"
       logged={['principal.provisioned']}
       sending={sending}
       onSend={() =>
@@ -46,7 +46,7 @@ export function CreatePrincipal({ onClose }: { onClose: () => void }) {
             },
             ['listPrincipals'],
           );
-          say(`${foreign(data.attributes.name)} was added.`);
+          say(`${foreign(data.attributes.name)} created.`);
           setParams({ id: data.id });
           onClose();
         })
@@ -66,7 +66,7 @@ export function CreatePrincipal({ onClose }: { onClose: () => void }) {
         <span class="quiet">{kinds[kind].says}</span>
       </div>
       <NameField
-        hint={kind === 'user' ? 'With it one signs in.' : undefined}
+        hint={kind === 'user' ? 'Used to sign in.' : undefined}
         value={name}
         error={sending.at('name')}
         onValue={setName}
@@ -75,13 +75,13 @@ export function CreatePrincipal({ onClose }: { onClose: () => void }) {
       {kind === 'user' ? (
         <NewPassword
           label="Password"
-          hint="At least 8 characters. Empty for who comes with a client certificate."
+          hint="At least 8 characters. Leave empty for sign-in with a client certificate."
           value={password}
           error={sending.at('password')}
           onValue={setPassword}
         />
       ) : (
-        <p class="quiet">It gets a token afterwards, or comes with a client certificate of this name.</p>
+        <p class="quiet">Issue a token afterwards, or use a client certificate with this name.</p>
       )}
     </FormDialog>
   );

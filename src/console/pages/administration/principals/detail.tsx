@@ -13,7 +13,7 @@ import { ChangePrincipal, ResetPassword, SwitchPrincipal } from './change-dialog
 
 type Asked = 'change' | 'switch' | 'password' | 'token';
 
-/** One of them, and what leads on from there: tokens and sessions, what was done. */
+/** Detail of a principal, with links to its tokens and audit records. */
 export function PrincipalDetail({ principal }: { principal: ListItem<'listPrincipals'> }) {
   const [asked, setAsked] = useState<Asked | undefined>();
   const { id, attributes } = principal;
@@ -32,11 +32,11 @@ export function PrincipalDetail({ principal }: { principal: ListItem<'listPrinci
       actions={
         may('updatePrincipal') && (
           <>
-            <Button onClick={() => setAsked('change')}>Change</Button>
-            {kind === 'user' && <Button onClick={() => setAsked('password')}>Set a password</Button>}
-            {status === 'active' && <Button onClick={() => setAsked('token')}>Issue a token</Button>}
+            <Button onClick={() => setAsked('change')}>Edit</Button>
+            {kind === 'user' && <Button onClick={() => setAsked('password')}>Set password</Button>}
+            {status === 'active' && <Button onClick={() => setAsked('token')}>Issue token</Button>}
             <Button kind={status === 'active' ? 'danger' : 'normal'} onClick={() => setAsked('switch')}>
-              {status === 'active' ? 'Suspend' : 'Let in again'}
+              {status === 'active' ? 'Suspend' : 'Reactivate'}
             </Button>
           </>
         )
@@ -47,30 +47,32 @@ export function PrincipalDetail({ principal }: { principal: ListItem<'listPrinci
           ['Kind', words(kind)],
           ['Status', status],
           ['Roles', roles.join(', ') || 'none'],
-          ['Since', <Time key="s" at={created_at} as="exact" />],
+          ['Created', <Time key="s" at={created_at} as="exact" />],
           [
             'Last login',
             last_login_at === undefined ? 'never' : <Time key="l" at={last_login_at} as="exact" />,
           ],
-          ['Id', <Value key="i" value={id} />],
+          ['ID', <Value key="i" value={id} />],
         ]}
       />
-      <Section title="What belongs to it">
+      <Section title="Related">
         <ul class="stack admin-links">
           <li>
             <a href={href('administration', { view: 'tokens', principal_id: id, status: 'active' })}>
-              Its sessions and tokens
+              Sessions and tokens
             </a>
           </li>
           <li>
-            <a href={href('administration', { view: 'audit', range: '7d', actor: id })}>What it did</a>, in
-            the audit
+            <a href={href('administration', { view: 'audit', range: '7d', actor: id })}>
+              Actions by this principal
+            </a>
+            , in the audit trail
           </li>
           <li>
             <a href={href('administration', { view: 'audit', range: '7d', resource_id: id })}>
-              What was done to it
+              Changes to this principal
             </a>
-            , in the audit
+            , in the audit trail
           </li>
         </ul>
       </Section>

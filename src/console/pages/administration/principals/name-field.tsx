@@ -1,6 +1,6 @@
 import { Field } from '../../../ui/field.tsx';
 
-/** By what a principal is called, and signs in where it is a person. */
+/** Field for a principal's name, which is also the username of a user. */
 export function NameField({
   hint,
   value,

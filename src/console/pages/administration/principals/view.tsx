@@ -8,7 +8,7 @@ import { ListView } from '../parts/list-view.tsx';
 import { CreatePrincipal } from './create-dialog.tsx';
 import { PrincipalDetail } from './detail.tsx';
 
-/** People and machines that may do something here. */
+/** Principals: users and machines with access. */
 export default function Principals() {
   return (
     <ListView
@@ -19,7 +19,7 @@ export default function Principals() {
       one={{ operation: 'getPrincipal', parameter: 'principal_id' }}
       detail={(principal) => <PrincipalDetail key={principal.id} principal={principal} />}
       rowClass={({ attributes: { status } }) => (status === 'suspended' ? 'admin-off' : '')}
-      empty={<Empty title="Nobody is here." />}
+      empty={<Empty title="No principals" />}
       actions={
         <DialogButton
           operation="createPrincipal"
@@ -77,7 +77,7 @@ const columns: readonly Column<ListItem<'listPrincipals'>>[] = [
   },
   {
     id: 'created',
-    title: 'Since',
+    title: 'Created',
     width: '84px',
     end: true,
     from: 800,

@@ -19,7 +19,7 @@ import { Trial } from './trial.tsx';
 
 type Asked = 'edit' | 'copy' | 'switch' | 'delete';
 
-/** One rule: what it is, how it did, and its text. */
+/** Detail of a rule: facts, source and a test on stored data. */
 export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
   const [asked, setAsked] = useState<Asked | undefined>();
   const { attributes } = rule;
@@ -34,10 +34,10 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
           {may('updateRule') && (
             <Button onClick={() => setAsked('switch')}>{enabled ? 'Disable' : 'Enable'}</Button>
           )}
-          {may('updateRule') && isOurs && <Button onClick={() => setAsked('edit')}>Change</Button>}
+          {may('updateRule') && isOurs && <Button onClick={() => setAsked('edit')}>Edit</Button>}
           {may('createRule') && (
             <Button kind="plain" onClick={() => setAsked('copy')}>
-              Begin another from it
+              Duplicate
             </Button>
           )}
           {may('deleteRule') && isOurs && (
@@ -50,7 +50,7 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
     >
       {errors.length > 0 && (
         <div class="admin-note admin-warning">
-          <p>It cannot be applied:</p>
+          <p>This rule cannot be loaded:</p>
           <ul class="admin-problems">
             {errors.map((error) => (
               <li key={error} class="admin-bad">
@@ -63,20 +63,21 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
       <RuleFacts rule={rule} />
       {missing_fields !== undefined && missing_fields.length > 0 && (
         <p class="quiet">
-          No record here has <code>{missing_fields.join(', ')}</code>: those parts of it never hold.
+          No stored record has <code>{missing_fields.join(', ')}</code>: conditions on these fields never
+          match.
         </p>
       )}
-      <Section title="As written">
+      <Section title="Source">
         <Source text={attributes.source} first={attributes.line ?? 1} />
         {!isOurs && (
           <p class="quiet">
-            It came {origin === 'shipped' ? 'with the program' : 'from the folder of rules'}: it can be
-            disabled here, and another one begun from it.
+            {origin === 'shipped' ? 'Built-in rule.' : 'Loaded from the rules folder.'} It can be disabled
+            here, or duplicated and edited.
           </p>
         )}
       </Section>
       {may('testRule') && (
-        <Section title="On what is stored">
+        <Section title="Test on stored data">
           <Trial key={rule.id} source={attributes.source} disabled={errors.length > 0} />
         </Section>
       )}
@@ -102,17 +103,17 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
               ['listRules', 'getRule'],
             )
           }
-          done={enabled ? 'The rule is disabled.' : 'The rule is enabled.'}
+          done={enabled ? 'Rule disabled.' : 'Rule enabled.'}
           onClose={() => setAsked(undefined)}
         >
           <p>
             {enabled ? (
               <>
-                Nothing is found by <bdi>{title}</bdi> from then on. Alerts that there are stay.
+                <bdi>{title}</bdi> no longer raises alerts. Existing alerts stay.
               </>
             ) : (
               <>
-                <bdi>{title}</bdi> is applied to what comes in from then on.
+                <bdi>{title}</bdi> is applied to new events.
               </>
             )}
           </p>
@@ -132,11 +133,11 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
             );
             closeDetail();
           }}
-          done="The rule was deleted."
+          done="Rule deleted."
           onClose={() => setAsked(undefined)}
         >
           <p>
-            <bdi>{title}</bdi> is gone then, with its text. Alerts that it raised stay.
+            Deletes <bdi>{title}</bdi> and its source. Alerts that it raised stay.
           </p>
         </Confirm>
       )}
@@ -144,7 +145,7 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
   );
 }
 
-/** Where browsers make such ids only over HTTPS, the service's own form is followed. */
+/** Returns a random UUID in the form the service uses. `crypto.randomUUID` exists only over HTTPS. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
@@ -160,19 +161,18 @@ function RuleFacts({ rule: { id, attributes } }: { rule: ListItem<'listRules'> }
     <Facts
       facts={[
         ['Level', <Severity key="l" level={level} />],
-        ['State', state === 'broken' ? 'cannot be applied' : state],
+        ['State', state === 'broken' ? 'invalid' : state],
         ['Status', status],
         ['Kind', kind],
-        ['Looks at', <bdi key="s">{logsourceText(logsource)}</bdi>],
+        ['Log source', <bdi key="s">{logsourceText(logsource)}</bdi>],
         [
           'Hits',
           <span key="h" class="admin-links">
-            {number(hits)} since it was loaded,{' '}
-            <a href={href('alerts', { range: 'all', rule_id: id })}>alerts</a>
+            {number(hits)} since loading, <a href={href('alerts', { range: 'all', rule_id: id })}>alerts</a>
           </span>,
         ],
-        ['Cost', cost && `${number(cost)} ns a record at the worst`],
-        ['Comes', origins[origin]],
+        ['Cost', cost && `${number(cost)} ns per record, worst case`],
+        ['Source', origins[origin]],
         ['File', file && <bdi key="f">{`${file}${line === undefined ? '' : `, line ${line}`}`}</bdi>],
         ['Changed', <Time key="c" at={changed_at} />],
         [
@@ -185,7 +185,7 @@ function RuleFacts({ rule: { id, attributes } }: { rule: ListItem<'listRules'> }
             </span>
           ),
         ],
-        ['Id', <Value key="i" value={id} />],
+        ['ID', <Value key="i" value={id} />],
       ]}
     />
   );

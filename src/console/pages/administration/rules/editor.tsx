@@ -3,7 +3,7 @@ import { lineBounds } from './rule-words.ts';
 import type { Validation } from './validation.ts';
 import './source.css';
 
-/** Where rules are written: lines are numbered, and those of which something is wrong stand out. */
+/** Rule editor with line numbers. Lines with errors are highlighted. */
 export function Editor({
   value,
   onValue,
@@ -38,7 +38,7 @@ export function Editor({
         <textarea
           ref={area}
           class="source-area"
-          aria-label="The rule, in YAML"
+          aria-label="Rule (YAML)"
           aria-describedby={about}
           aria-invalid={problems.length > 0}
           spellcheck={false}
@@ -53,14 +53,14 @@ export function Editor({
         />
       </div>
       <div id={about} role="status">
-        {validation.kind === 'asking' && <p class="quiet">Being checked …</p>}
-        {validation.kind === 'unknown' && <p class="quiet">It could not be checked: {validation.reason}</p>}
-        {validation.kind === 'good' && <p class="admin-good">✓ It can be applied.</p>}
+        {validation.kind === 'asking' && <p class="quiet">Checking…</p>}
+        {validation.kind === 'unknown' && <p class="quiet">Cannot validate: {validation.reason}</p>}
+        {validation.kind === 'good' && <p class="admin-good">✓ Valid</p>}
         {validation.kind === 'several' && (
-          <p class="field-error">These are {validation.documents} documents. One rule is added at a time.</p>
+          <p class="field-error">Found {validation.documents} YAML documents. Add one rule at a time.</p>
         )}
         {problems.length > 0 && (
-          <ul class="admin-problems" aria-label="What is wrong">
+          <ul class="admin-problems" aria-label="Errors">
             {problems.map(({ line, field, reason }, index) => (
               <li key={index}>
                 <button type="button" class="source-problem" onClick={() => showLine(line)}>

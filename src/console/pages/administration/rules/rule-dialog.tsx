@@ -10,15 +10,17 @@ import { Editor } from './editor.tsx';
 import { Trial } from './trial.tsx';
 import { useValidation } from './validation.ts';
 
-/** A rule is written, checked as it is typed, and tried on what is stored before it is kept. */
+/**
+ * Dialog to write a rule. It is validated while typing and can be tested on stored data before it is saved.
+ */
 export function RuleDialog({
   rule,
   text,
   onClose,
 }: {
-  /** The rule that is changed; absent for a new one. */
+  /** The rule to edit; absent for a new one. */
   rule?: ListItem<'listRules'>;
-  /** What is there at first. */
+  /** Initial text. */
   text: string;
   onClose: () => void;
 }) {
@@ -41,14 +43,14 @@ export function RuleDialog({
               },
               ['listRules', 'getRule'],
             );
-      say(rule === undefined ? 'The rule was added.' : 'The rule was changed.');
+      say(rule === undefined ? 'Rule created.' : 'Rule updated.');
       setParams({ id: data.id });
       onClose();
     });
   return (
     <FormDialog
-      title={rule === undefined ? 'New rule' : 'Change the rule'}
-      action={rule === undefined ? 'Add the rule' : 'Change the rule'}
+      title={rule === undefined ? 'New rule' : 'Edit rule'}
+      action={rule === undefined ? 'Create rule' : 'Save rule'}
       wide
       disabled={validation.kind !== 'good' || unchanged}
       logged={['detection.reloaded']}
@@ -56,7 +58,7 @@ export function RuleDialog({
       onSend={send}
       onClose={onClose}
     >
-      <p class="quiet">One rule, in the words of Sigma (YAML).</p>
+      <p class="quiet">One Sigma rule (YAML).</p>
       <Editor value={source} onValue={setSource} validation={validation} />
       <Trial source={source} disabled={validation.kind !== 'good'} />
       {rule === undefined && (
@@ -66,7 +68,7 @@ export function RuleDialog({
             checked={enabled}
             onChange={(event) => setEnabled(event.currentTarget.checked)}
           />
-          Apply it at once
+          Enable now
         </label>
       )}
     </FormDialog>

@@ -1,20 +1,20 @@
 import type { Rule } from '../../../../contract/resources/rule.ts';
 
-/** How rules are told apart, in words; pure. */
+/** Descriptions of rules. */
 
-/** Whether it is applied: one that cannot be is not, whatever it is set to. */
+/** A rule with errors is broken, whether it is enabled or not. */
 export type RuleState = 'on' | 'off' | 'broken';
 
 export const stateOf = ({ enabled, errors }: Pick<Rule, 'enabled' | 'errors'>): RuleState =>
   errors.length > 0 ? 'broken' : enabled ? 'on' : 'off';
 
 export const origins: Readonly<Record<Rule['origin'], string>> = {
-  shipped: 'with the program',
-  folder: 'folder of rules',
-  api: 'made here',
+  shipped: 'built-in',
+  folder: 'rules folder',
+  api: 'custom',
 };
 
-/** What it looks at, in a line: `zeek / ssl`, `firewall`. */
+/** Describes the log source in one line: `zeek / ssl`, `firewall`. */
 export function logsourceText(logsource: Rule['logsource']): string {
   const parts = ['category', 'product', 'service'].flatMap((name) => {
     const value = logsource[name];
@@ -23,11 +23,11 @@ export function logsourceText(logsource: Rule['logsource']): string {
   return parts.join(' / ');
 }
 
-/** Where a rule is being written: a first one to change. */
-export const firstRule = (id: string): string => `title: What it detects, in a line
+/** Returns the template of a new rule. */
+export const firstRule = (id: string): string => `title: Short name of what the rule detects
 id: ${id}
 status: experimental
-description: What it means when it is found, and what to do then.
+description: The meaning of a match, and how to check it.
 logsource:
   category: firewall
 detection:
@@ -37,7 +37,7 @@ detection:
 level: medium
 `;
 
-/** The same rule under another name: two may not have one id. */
+/** Returns a copy of a rule with a new id and title. */
 export function copyOf(source: string, id: string): string {
   const withId = /^id:.*$/m.test(source) ? source.replace(/^id:.*$/m, `id: ${id}`) : `id: ${id}\n${source}`;
   return withId.replace(/^title: *(.*)$/m, (_, title: string) =>
@@ -45,7 +45,7 @@ export function copyOf(source: string, id: string): string {
   );
 }
 
-/** Of a text, where a line begins and ends, in characters. Lines count from 1. */
+/** Returns the start and end of a line, in characters. Lines count from 1. */
 export function lineBounds(text: string, line: number): readonly [number, number] {
   const lines = text.split('\n');
   const at = Math.max(0, Math.min(line, lines.length) - 1);

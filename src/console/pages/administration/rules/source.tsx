@@ -1,6 +1,6 @@
 import './source.css';
 
-/** A document as written, with the numbers of its lines; text, whatever stands in it. */
+/** Shows a document with line numbers. */
 export function Source({ text, first = 1 }: { text: string; first?: number }) {
   return (
     <pre class="source" tabIndex={0} aria-label="Source">

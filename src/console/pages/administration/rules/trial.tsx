@@ -17,7 +17,7 @@ const spans = [
   { value: 'all', title: 'All', ms: undefined },
 ] as const;
 
-/** What a rule would have found in the events that are stored. Nothing is kept of it. */
+/** Tests a rule on stored events. Nothing is saved. */
 export function Trial({ source, disabled = false }: { source: string; disabled?: boolean }) {
   const [span, setSpan] = useState<(typeof spans)[number]['value']>('1');
   const [found, setFound] = useState<{ source: string; result: RuleTestResult } | undefined>();
@@ -26,7 +26,7 @@ export function Trial({ source, disabled = false }: { source: string; disabled?:
   return (
     <div class="stack">
       <div class="row">
-        <Choice label="Time that it is tried on" options={spans} value={span} onChange={setSpan} />
+        <Choice label="Test period" options={spans} value={span} onChange={setSpan} />
         <Button
           busy={sending.busy}
           disabled={disabled}
@@ -37,9 +37,9 @@ export function Trial({ source, disabled = false }: { source: string; disabled?:
             })
           }
         >
-          Try it on stored events
+          Test on stored data
         </Button>
-        {sending.busy && <span role="status">Looking through the events …</span>}
+        {sending.busy && <span role="status">Searching events…</span>}
       </div>
       {sending.elsewhere !== undefined && (
         <p class="field-error" role="alert">
@@ -48,7 +48,7 @@ export function Trial({ source, disabled = false }: { source: string; disabled?:
       )}
       {found !== undefined && !sending.busy && (
         <>
-          {found.source !== source && <p class="quiet">This result is of an earlier version of the text.</p>}
+          {found.source !== source && <p class="quiet">This result is for an earlier version of the rule.</p>}
           <Found result={found.result} />
         </>
       )}
@@ -62,21 +62,21 @@ function Found({ result }: { result: RuleTestResult }) {
     <div class="stack" role="status">
       {answerable ? (
         <p>
-          {matched === 0 ? 'Nothing' : number(matched)} found in {number(looked_at)} events
-          {cut_short && ', the newest: there are more of that time, which were not looked at'}
-          {cut_short_by === 'time' && ', as the rule took too long'}.
+          {matched === 0 ? 'No' : number(matched)} matches in {number(looked_at)} events
+          {cut_short && ', the newest ones; older events of this period were not searched'}
+          {cut_short_by === 'time' && ', because the rule took too long'}.
         </p>
       ) : (
-        <p>Stored events cannot answer it: it is about records that are not kept.</p>
+        <p>Cannot be tested: the rule matches record types that are not stored.</p>
       )}
       {not_stored.length > 0 && (
         <p class="quiet">
-          Not looked at, as they are not kept: <code>{not_stored.join(', ')}</code>. The rule sees them as
-          they come in.
+          Not searched because they are not stored: <code>{not_stored.join(', ')}</code>. The rule checks them
+          on arrival.
         </p>
       )}
       {matches.length > 0 && (
-        <div class="trial-matches" tabIndex={0} role="group" aria-label="What was found, the newest first">
+        <div class="trial-matches" tabIndex={0} role="group" aria-label="Matches, newest first">
           <ul>
             {matches.map((match, index) => (
               <li key={index}>

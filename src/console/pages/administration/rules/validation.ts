@@ -3,7 +3,7 @@ import type { RuleValidation } from '../../../../contract/resources/rule.ts';
 import { ServiceError } from '../../../../errors.ts';
 import { api } from '../../../state/session.ts';
 
-/** What the service says of a rule as it is typed. */
+/** Validation result of a rule while it is edited. */
 export type Validation =
   | { readonly kind: 'asking' }
   | { readonly kind: 'good' }
@@ -11,15 +11,15 @@ export type Validation =
   | { readonly kind: 'bad'; readonly problems: RuleValidation['problems'] }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Typing has paused for this long, in milliseconds. */
+/** Pause in typing before validation, in milliseconds. */
 const pauseMs = 350;
 
-/** Asks whenever typing pauses. Nothing is kept at the service. */
+/** Validates the source after each pause in typing. Nothing is stored. */
 export function useValidation(source: string): Validation {
   const [state, setState] = useState<Validation>({ kind: 'asking' });
   useEffect(() => {
     if (source.trim() === '') {
-      setState({ kind: 'bad', problems: [{ line: 1, field: '', reason: 'Nothing is written yet.' }] });
+      setState({ kind: 'bad', problems: [{ line: 1, field: '', reason: 'The rule is empty.' }] });
       return;
     }
     setState({ kind: 'asking' });

@@ -18,7 +18,7 @@ import { newId, RuleDetail } from './detail.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
 import { firstRule, logsourceText, origins, stateOf } from './rule-words.ts';
 
-/** The rules of detection. */
+/** Detection rules. */
 export default function Rules() {
   const [asked, setAsked] = useState<'new' | 'reload' | undefined>();
   const [reloaded, setReloaded] = useState<RulesReloaded | undefined>();
@@ -33,7 +33,7 @@ export default function Rules() {
         detail={(rule) => <RuleDetail key={rule.id} rule={rule} />}
         absent={(id) => <NoRule id={id} />}
         rowClass={({ attributes }) => (stateOf(attributes) === 'off' ? 'admin-off' : '')}
-        empty={<Empty title="There are no rules.">Findings come from behaviour and from lists alone.</Empty>}
+        empty={<Empty title="No rules">Alerts come from behaviour detectors and intel lists only.</Empty>}
         actions={
           <>
             {may('reloadRules') && <Button onClick={() => setAsked('reload')}>Reload</Button>}
@@ -48,15 +48,15 @@ export default function Rules() {
       {asked === 'new' && <RuleDialog text={firstRule(newId())} onClose={() => setAsked(undefined)} />}
       {asked === 'reload' && (
         <Confirm
-          title="Read the folders of rules anew?"
+          title="Reload the rule folders?"
           action="Reload"
           logged={['detection.reloaded']}
           run={async () => setReloaded((await change('reloadRules', {}, ['listRules', 'getRule'])).data)}
-          done="The folders were read."
+          done="Rules reloaded."
           onClose={() => setAsked(undefined)}
         >
-          <p>What their files say takes effect at once. Rules that were made here stay as they are.</p>
-          <p class="quiet">Where nothing changed, nothing is recorded.</p>
+          <p>Changed files take effect immediately. Custom rules created here are not affected.</p>
+          <p class="quiet">If nothing changed, no entry is recorded.</p>
         </Confirm>
       )}
       {reloaded !== undefined && <Reloaded result={reloaded} onClose={() => setReloaded(undefined)} />}
@@ -64,14 +64,13 @@ export default function Rules() {
   );
 }
 
-/** Findings have other origins, too, which alerts name where others have a rule. */
+/** Shown if the id in the address is not a rule: alerts also refer to detectors, sensors and lists. */
 function NoRule({ id }: { id: string }) {
   return (
-    <Empty title="It is none of these rules.">
+    <Empty title="Not a rule">
       {id.startsWith('behaviour.') ? (
         <p>
-          <bdi class="mono">{id}</bdi> is a detector of the program itself: it can be switched off by the
-          setting{' '}
+          <bdi class="mono">{id}</bdi> is a built-in behaviour detector. Disable it with the setting{' '}
           <a href={href('administration', { view: 'configuration', id: 'detection.detectors_off' })}>
             detection.detectors_off
           </a>
@@ -79,7 +78,7 @@ function NoRule({ id }: { id: string }) {
         </p>
       ) : (
         <p>
-          <bdi class="mono">{id}</bdi> is what a sensor or a list calls it.
+          <bdi class="mono">{id}</bdi> is the name given by a sensor or intel list.
         </p>
       )}
     </Empty>
@@ -94,18 +93,18 @@ function Reloaded({
   onClose: () => void;
 }) {
   return (
-    <Dialog title="The rules as they are now" onClose={onClose}>
+    <Dialog title="Rules reloaded" onClose={onClose}>
       <Facts
         facts={[
           ['Version', number(version)],
-          ['New', number(added)],
-          ['Gone', number(removed)],
+          ['Added', number(added)],
+          ['Removed', number(removed)],
           ['Changed', number(changed)],
         ]}
       />
       {broken.length > 0 && (
         <>
-          <p class="admin-bad">What cannot be applied:</p>
+          <p class="admin-bad">Rules that cannot be loaded:</p>
           <ul class="admin-problems">
             {broken.map((one) => (
               <li key={one}>
@@ -143,7 +142,7 @@ const columns: readonly Column<ListItem<'listRules'>>[] = [
   },
   {
     id: 'logsource',
-    title: 'Looks at',
+    title: 'Log source',
     width: 'minmax(90px, 150px)',
     from: 700,
     cell: ({ attributes: { logsource } }) => <bdi class="quiet">{logsourceText(logsource)}</bdi>,
@@ -157,7 +156,7 @@ const columns: readonly Column<ListItem<'listRules'>>[] = [
   },
   {
     id: 'origin',
-    title: 'Comes',
+    title: 'Source',
     width: '116px',
     from: 900,
     cell: ({ attributes: { origin } }) => origins[origin],

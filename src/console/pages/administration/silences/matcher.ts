@@ -2,26 +2,26 @@ import type { SilenceMatcher } from '../../../../contract/resources/silence.ts';
 import { ruleSources } from '../../../../contract/vocabulary.ts';
 import { foreign, wholeName } from '../../../ui/words.ts';
 
-/** What a silence is about, as it is written and read; pure. */
+/** Matchers of silences: their form and their text. */
 
-/** Parts of which several values are typed, one a line. */
+/** Matchers that take several values, typed one per line. */
 export const listedParts = {
-  rule_id: { title: 'Rules', hint: 'As alerts name them: behaviour.port-scan', phrase: 'of rule' },
-  src_ip: { title: 'Sources', hint: 'Addresses or blocks: 10.0.0.0/8', phrase: 'from' },
-  dst_ip: { title: 'Targets', hint: 'Addresses or blocks', phrase: 'to' },
-  ip: { title: 'Either end', hint: 'Addresses or blocks', phrase: 'from or to' },
-  domain: { title: 'Names', hint: 'And those below them', phrase: 'about' },
-  category: { title: 'Categories', hint: 'Of rules, whole', phrase: 'of category' },
-  asset_id: { title: 'Assets', hint: 'Their identifiers; either end', phrase: 'of asset' },
+  rule_id: { title: 'Rules', hint: 'Rule IDs as in alerts: behaviour.port-scan', phrase: 'rule' },
+  src_ip: { title: 'Sources', hint: 'Addresses or CIDR blocks: 10.0.0.0/8', phrase: 'from' },
+  dst_ip: { title: 'Destinations', hint: 'Addresses or CIDR blocks', phrase: 'to' },
+  ip: { title: 'Source or destination', hint: 'Addresses or CIDR blocks', phrase: 'from or to' },
+  domain: { title: 'Domains', hint: 'Includes subdomains', phrase: 'domain' },
+  category: { title: 'Categories', hint: 'Full category names', phrase: 'category' },
+  asset_id: { title: 'Assets', hint: 'Asset IDs; source or destination', phrase: 'asset' },
 } as const satisfies Partial<Record<keyof SilenceMatcher, object>>;
 export type ListedPart = keyof typeof listedParts;
 export const partNames = Object.keys(listedParts) as ListedPart[];
 
-/** What stands in the form. */
+/** State of the form. */
 export interface MatcherDraft {
   readonly lists: Readonly<Record<ListedPart, string>>;
   readonly rule_source: readonly string[];
-  /** Empty for no bound. */
+  /** Empty for no limit. */
   readonly max_severity: string;
 }
 
@@ -42,7 +42,7 @@ const valuesOf = (text: string): string[] => [
   ),
 ];
 
-/** Parts without a value are left out. What a value has to be, the service says. */
+/** Returns the matcher without empty parts. Only the service validates the values. */
 export function matcherOf({ lists, rule_source, max_severity }: MatcherDraft): SilenceMatcher {
   const parts = partNames.flatMap((part) => {
     const values = valuesOf(lists[part]);
@@ -56,11 +56,11 @@ export function matcherOf({ lists, rule_source, max_severity }: MatcherDraft): S
   } as SilenceMatcher;
 }
 
-/** Whether it is about anything: how grave findings are is not enough. */
+/** Whether the matcher has a part other than the severity, which alone is not enough. */
 export const isAboutSomething = ({ max_severity: _, ...about }: SilenceMatcher): boolean =>
   Object.keys(about).length > 0;
 
-/** The matcher in a line. `named` tells rules by name. */
+/** Describes the matcher in one line. `named` returns the name of a rule. */
 export function matcherText(matcher: SilenceMatcher, named: (ruleId: string) => string = (id) => id): string {
   const some = (values: readonly string[]) =>
     values.length <= 3
@@ -73,7 +73,7 @@ export function matcherText(matcher: SilenceMatcher, named: (ruleId: string) => 
       `${listedParts[part].phrase} ${some(values.map((value) => foreign(part === 'rule_id' ? named(value) : value, wholeName)))}`,
     ];
   });
-  if (matcher.rule_source !== undefined) parts.push(`of rules of ${some(matcher.rule_source)}`);
+  if (matcher.rule_source !== undefined) parts.push(`rules from ${some(matcher.rule_source)}`);
   if (matcher.max_severity !== undefined) parts.push(`up to ${matcher.max_severity}`);
   return parts.join(', ');
 }

@@ -32,7 +32,7 @@ const lengths = [
 
 const fields = ['matcher', 'reason', 'expires_at', ...partNames.map((part) => `matcher.${part}`)];
 
-/** A silence is made, or another one made of it. */
+/** Dialog to create or change a silence. */
 export function SilenceForm({
   silence,
   onClose,
@@ -61,14 +61,14 @@ export function SilenceForm({
               { params: { silence_id: silence.id }, headers: ifVersion(silence.attributes.version), body },
               ['listSilences', 'getSilence'],
             );
-      say(silence === undefined ? 'The silence has begun.' : 'The silence was changed.');
+      say(silence === undefined ? 'Silence created.' : 'Silence updated.');
       setParams({ id: data.id });
       onClose();
     });
   return (
     <FormDialog
-      title={silence === undefined ? 'New silence' : 'Change the silence'}
-      action={silence === undefined ? 'Silence' : 'Change'}
+      title={silence === undefined ? 'New silence' : 'Edit silence'}
+      action={silence === undefined ? 'Create silence' : 'Save'}
       wide
       disabled={!isAboutSomething(matcher) || reason.trim() === ''}
       sending={sending}
@@ -76,8 +76,8 @@ export function SilenceForm({
       onClose={onClose}
     >
       <p>
-        Findings that have all of this raise no attention: their alerts are suppressed, and no longer when it
-        has ended. Any one of several values suffices.
+        Alerts that match all of these fields are suppressed until the silence expires. A field with several
+        values matches any of them.
       </p>
       {sending.at('matcher') !== undefined && partNames.every((part) => !sending.at(`matcher.${part}`)) && (
         <p class="field-error" role="alert">
@@ -89,7 +89,7 @@ export function SilenceForm({
           <Field
             key={part}
             label={listedParts[part].title}
-            hint={`${listedParts[part].hint}; one a line.`}
+            hint={`${listedParts[part].hint}; one per line.`}
             error={sending.at(`matcher.${part}`)}
           >
             {(attributes) => (
@@ -107,7 +107,7 @@ export function SilenceForm({
           </Field>
         ))}
         <fieldset class="admin-choices">
-          <legend>Rules that come from</legend>
+          <legend>Rule source</legend>
           {ruleSources.map((source) => (
             <label key={source}>
               <input
@@ -129,7 +129,7 @@ export function SilenceForm({
         </fieldset>
       </div>
       <div class="admin-two">
-        <Field label="Up to severity" hint="Graver ones are heard.">
+        <Field label="Maximum severity" hint="More severe alerts still come through.">
           {(attributes) => (
             <Select
               {...attributes}
@@ -143,7 +143,7 @@ export function SilenceForm({
           )}
         </Field>
         <Field
-          label="For"
+          label="Duration"
           hint={Number.isNaN(ends) ? undefined : `Until ${exact(ends)}.`}
           error={sending.at('expires_at')}
         >
@@ -151,7 +151,7 @@ export function SilenceForm({
             <Select
               {...attributes}
               options={[
-                ...(silence === undefined ? [] : [{ value: 'as it is', title: 'as it is' }]),
+                ...(silence === undefined ? [] : [{ value: 'as it is', title: 'unchanged' }]),
                 ...lengths.map(({ value, title: name }) => ({
                   value,
                   title: silence === undefined ? name : `${name} from now`,
@@ -163,7 +163,11 @@ export function SilenceForm({
           )}
         </Field>
       </div>
-      <Field label="Why" hint="For who comes after you: you answer for it." error={sending.at('reason')}>
+      <Field
+        label="Reason"
+        hint="Explain why, for your colleagues. Your name is recorded."
+        error={sending.at('reason')}
+      >
         {(attributes) => (
           <textarea
             {...attributes}

@@ -21,7 +21,7 @@ import './silences.css';
 
 type SilenceRow = ListItem<'listSilences'>;
 
-/** What is known and need not be seen, for a time. */
+/** Silences: suppress alerts about known behaviour for a time. */
 export default function Silences() {
   return (
     <ListView
@@ -33,8 +33,8 @@ export default function Silences() {
       detail={(silence) => <SilenceDetail key={silence.id} silence={silence} />}
       rowClass={({ attributes: { state } }) => (state === 'expired' ? 'admin-off' : '')}
       empty={
-        <Empty title="Nothing is silenced.">
-          Every finding is heard. A silence can be begun here, or from an alert with s.
+        <Empty title="No silences">
+          No alerts are suppressed. Create a silence here, or press s on an alert.
         </Empty>
       }
       actions={
@@ -53,14 +53,12 @@ function SilenceDetail({ silence }: { silence: SilenceRow }) {
   const { matcher, reason, owner, state, expires_at, created_at, updated_at, version } = silence.attributes;
   return (
     <Detail
-      title={state === 'active' ? 'Silence' : 'Silence, ended'}
+      title={state === 'active' ? 'Silence' : 'Silence, expired'}
       onClose={closeDetail}
       actions={
         <>
           {may('updateSilence') && (
-            <Button onClick={() => setAsked('change')}>
-              {state === 'active' ? 'Change' : 'Begin again'}
-            </Button>
+            <Button onClick={() => setAsked('change')}>{state === 'active' ? 'Edit' : 'Renew'}</Button>
           )}
           {may('deleteSilence') && (
             <Button kind="danger" onClick={() => setAsked('delete')}>
@@ -73,7 +71,7 @@ function SilenceDetail({ silence }: { silence: SilenceRow }) {
       <p class="silence-reason">
         <bdi>{reason}</bdi>
       </p>
-      <Section title="Findings that have all of this">
+      <Section title="Matches alerts with all of">
         <Facts
           facts={[
             ...partNames.map(
@@ -89,18 +87,18 @@ function SilenceDetail({ silence }: { silence: SilenceRow }) {
                   ),
                 ] as const,
             ),
-            ['Rules of', matcher.rule_source?.join(', ')],
-            ['Up to', matcher.max_severity],
+            ['Rule source', matcher.rule_source?.join(', ')],
+            ['Maximum severity', matcher.max_severity],
           ]}
         />
       </Section>
-      <Section title="About it">
+      <Section title="Details">
         <Facts
           facts={[
             ['State', state],
             ['Owner', <bdi key="o">{owner}</bdi>],
-            [state === 'active' ? 'Ends' : 'Ended', <Time key="e" at={expires_at} as="exact" />],
-            ['Begun', <Time key="c" at={created_at} as="exact" />],
+            [state === 'active' ? 'Expires' : 'Expired', <Time key="e" at={expires_at} as="exact" />],
+            ['Created', <Time key="c" at={created_at} as="exact" />],
             ['Changed', updated_at === created_at ? undefined : <Time key="u" at={updated_at} as="exact" />],
           ]}
         />
@@ -120,13 +118,10 @@ function SilenceDetail({ silence }: { silence: SilenceRow }) {
             );
             closeDetail();
           }}
-          done="The silence is gone."
+          done="Silence deleted."
           onClose={() => setAsked(undefined)}
         >
-          <p>
-            What it silenced is heard from then on, and nothing tells any more that it was there but the
-            audit.
-          </p>
+          <p>Matching alerts are no longer suppressed. Only the audit trail keeps a record of the silence.</p>
         </Confirm>
       )}
     </Detail>
@@ -142,7 +137,7 @@ const pivotOf = (part: (typeof partNames)[number]) =>
         ? { pivot: 'address' as const }
         : {};
 
-/** How many alerts are suppressed by it now. */
+/** Number of alerts that the silence currently suppresses. */
 function Suppressed({ id }: { id: string }) {
   const answer = useAnswer('listAlerts', { query: { silence_id: id, per_page: 1 } });
   const total = answer.data?.pagination.total;
@@ -150,10 +145,10 @@ function Suppressed({ id }: { id: string }) {
   return (
     <p>
       {total === 0 ? (
-        'No alert is suppressed by it.'
+        'No alerts suppressed'
       ) : (
         <a href={href('alerts', { view: 'all', range: 'all', silence_id: id })}>
-          {number(total)} {total === 1 ? 'alert is' : 'alerts are'} suppressed by it
+          {number(total)} suppressed {total === 1 ? 'alert' : 'alerts'}
         </a>
       )}
     </p>
@@ -163,13 +158,13 @@ function Suppressed({ id }: { id: string }) {
 const columns: readonly Column<SilenceRow>[] = [
   {
     id: 'matcher',
-    title: 'Findings',
+    title: 'Matches',
     width: 'minmax(130px, 2fr)',
     cell: ({ attributes: { matcher } }) => <bdi title={matcherText(matcher)}>{matcherText(matcher)}</bdi>,
   },
   {
     id: 'reason',
-    title: 'Why',
+    title: 'Reason',
     width: 'minmax(100px, 1fr)',
     from: 620,
     cell: ({ attributes: { reason } }) => <bdi title={reason}>{reason}</bdi>,
@@ -184,7 +179,7 @@ const columns: readonly Column<SilenceRow>[] = [
   },
   {
     id: 'created',
-    title: 'Begun',
+    title: 'Created',
     width: '84px',
     end: true,
     from: 760,
@@ -193,7 +188,7 @@ const columns: readonly Column<SilenceRow>[] = [
   },
   {
     id: 'ends',
-    title: 'Ends',
+    title: 'Expires',
     width: '84px',
     end: true,
     sort: 'expires_at',
@@ -203,6 +198,6 @@ const columns: readonly Column<SilenceRow>[] = [
     id: 'state',
     title: 'State',
     width: '64px',
-    cell: ({ attributes: { state } }) => (state === 'active' ? 'active' : 'ended'),
+    cell: ({ attributes: { state } }) => (state === 'active' ? 'active' : 'expired'),
   },
 ];

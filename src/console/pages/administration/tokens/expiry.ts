@@ -1,15 +1,15 @@
-/** Until when a token is good; pure. */
+/** Expiry of tokens. */
 const day = 86_400_000;
 export const lives = [
   { value: '1', title: '1 day', ms: day },
   { value: '30', title: '30 days', ms: 30 * day },
   { value: '90', title: '90 days', ms: 90 * day },
   { value: '365', title: '1 year', ms: 365 * day },
-  { value: 'never', title: 'Until it is revoked', ms: undefined },
+  { value: 'never', title: 'Never', ms: undefined },
 ] as const;
 export type Life = (typeof lives)[number]['value'];
 
-/** ISO 8601; undefined for never. */
+/** Returns the expiry time in ISO 8601; undefined for never. */
 export function expiryOf(life: Life, now: number): string | undefined {
   const ms = lives.find(({ value }) => value === life)?.ms;
   return ms === undefined ? undefined : new Date(now + ms).toISOString();
@@ -17,7 +17,7 @@ export function expiryOf(life: Life, now: number): string | undefined {
 
 export type TokenState = 'active' | 'expired' | 'revoked';
 
-/** As the service sees it: what was revoked has not expired. */
+/** Returns the state as the service defines it: revoked takes precedence over expired. */
 export function stateOfToken(
   { revoked_at, expires_at }: { revoked_at?: string; expires_at?: string },
   now: number,

@@ -14,15 +14,15 @@ import { useSending } from '../parts/sending.ts';
 import { expiryOf, type Life, lives } from './expiry.ts';
 import { type Secret, SecretDialog } from './secret-dialog.tsx';
 
-/** As many as are offered to choose from; more are found by their own page. */
+/** Maximum number of principals offered. For others, issue the token from the principal's detail. */
 const offeredPrincipals = 200;
 
-/** A token for a machine: whose, for what, with which roles, until when; then its secret, this once. */
+/** Dialog to issue a token for a machine; then it shows the secret once. */
 export function IssueToken({
   principal,
   onClose,
 }: {
-  /** Whose it is to be; to be chosen where absent. */
+  /** Owner of the token; the user chooses one if absent. */
   principal?: ListItem<'listPrincipals'>;
   onClose: () => void;
 }) {
@@ -45,9 +45,9 @@ export function IssueToken({
   return (
     <FormDialog
       title={
-        principal === undefined ? 'Issue a token' : `Issue a token for ${foreign(principal.attributes.name)}`
+        principal === undefined ? 'Issue token' : `Issue token for ${foreign(principal.attributes.name)}`
       }
-      action="Issue the token"
+      action="Issue token"
       disabled={name.trim() === '' || scopes.length === 0}
       logged={['token.issued']}
       sending={sending}
@@ -76,11 +76,7 @@ export function IssueToken({
       }
       onClose={onClose}
     >
-      <Field
-        label="What it is for"
-        hint="The machine or program that will have it."
-        error={sending.at('name')}
-      >
+      <Field label="Name" hint="The machine or program that will use it." error={sending.at('name')}>
         {(attributes) => (
           <input
             {...attributes}
@@ -94,8 +90,8 @@ export function IssueToken({
       </Field>
       {principal === undefined && (
         <Field
-          label="Whose it is"
-          hint={all.error === null ? 'It can do no more than its principal.' : undefined}
+          label="Owner"
+          hint={all.error === null ? 'The token cannot do more than its owner.' : undefined}
           error={sending.at('principal_id') ?? all.error?.message}
         >
           {(attributes) => (
@@ -115,17 +111,19 @@ export function IssueToken({
         </Field>
       )}
       <RoleBoxes
-        legend="Roles that it carries"
-        // What an administrator may do, a token of theirs may be given in part.
+        legend="Roles"
+        // Tokens of administrators may carry any role.
         {...(!held.includes('admin') && { offered: held })}
         value={scopes}
         error={sending.at('scopes')}
         onChange={setScopes}
       />
       <Field
-        label="How long it is good"
+        label="Expires"
         hint={
-          expires === undefined ? 'Nobody will be reminded of it.' : `Until ${exact(Date.parse(expires))}.`
+          expires === undefined
+            ? 'Valid until revoked. There will be no reminder.'
+            : `Until ${exact(Date.parse(expires))}.`
         }
         error={sending.at('expires_at')}
       >

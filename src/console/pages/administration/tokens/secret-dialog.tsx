@@ -5,7 +5,7 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/split.tsx';
 import './secret.css';
 
-/** What is shown of a token this once. It is kept here and nowhere else: no address, no storage. */
+/** A new token. It is held in memory only while the dialog is open, and appears in no address or storage. */
 export interface Secret {
   readonly token: string;
   readonly jti: string;
@@ -13,7 +13,7 @@ export interface Secret {
   readonly owner: string;
 }
 
-/** The secret of a token, until it is closed. */
+/** Shows the secret of a new token once. */
 export function SecretDialog({
   secret: { token, jti, name, owner },
   onClose,
@@ -23,25 +23,25 @@ export function SecretDialog({
 }) {
   const [kept, setKept] = useState(false);
   return (
-    <Dialog title="The token" onClose={onClose}>
+    <Dialog title="New token" onClose={onClose}>
       <div class="admin-note admin-warning">
         <p>
-          <strong>It is shown this once.</strong> Only a hash of it is kept: nobody can show it again. Copy it
-          now to where it is used, and nowhere else.
+          <strong>This token is shown only once.</strong> Only its hash is stored. Copy it now to the place
+          where it is used.
         </p>
       </div>
-      <code class="secret" tabIndex={0} aria-label="The token">
+      <code class="secret" tabIndex={0} aria-label="Token">
         {token}
       </code>
       <Facts
         facts={[
-          ['For', <bdi key="f">{name}</bdi>],
-          ['Of', <bdi key="o">{owner}</bdi>],
-          ['Identifier', <code key="i">{jti}</code>],
+          ['Name', <bdi key="f">{name}</bdi>],
+          ['Owner', <bdi key="o">{owner}</bdi>],
+          ['ID', <code key="i">{jti}</code>],
         ]}
       />
       <p class="quiet">
-        It is sent as <code>Authorization: Bearer …</code>. The identifier is all of it that is ever logged.
+        Send it as <code>Authorization: Bearer …</code>. Only the ID is ever logged.
       </p>
       <div class="row">
         <Button
@@ -53,7 +53,7 @@ export function SecretDialog({
         >
           Copy
         </Button>
-        <Button onClick={onClose}>{kept ? 'Close' : 'I have it: close'}</Button>
+        <Button onClick={onClose}>{kept ? 'Close' : 'Done'}</Button>
       </div>
     </Dialog>
   );

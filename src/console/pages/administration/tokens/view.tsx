@@ -21,7 +21,7 @@ import { IssueToken } from './issue-dialog.tsx';
 
 type TokenRow = ListItem<'listTokens'>;
 
-/** Sessions of people and tokens of machines. */
+/** Sessions of users and tokens of machines. */
 export default function Tokens() {
   return (
     <ListView
@@ -32,11 +32,11 @@ export default function Tokens() {
       one={{ operation: 'getToken', parameter: 'token_id' }}
       detail={(token) => <TokenDetail key={token.id} token={token} />}
       rowClass={({ attributes }) => (stateOfToken(attributes, now.peek()) === 'active' ? '' : 'admin-off')}
-      empty={<Empty title="There are no tokens." />}
+      empty={<Empty title="No tokens" />}
       actions={
         <DialogButton
           operation="issueToken"
-          title="Issue a token"
+          title="Issue token"
           dialog={(close) => <IssueToken onClose={close} />}
         />
       }
@@ -59,7 +59,7 @@ function TokenDetail({ token: { id, attributes } }: { token: TokenRow }) {
         state === 'active' &&
         may('revokeToken') && (
           <Button kind="danger" onClick={() => setAsked(true)}>
-            {isSession ? 'End the session' : 'Revoke'}
+            {isSession ? 'End session' : 'Revoke'}
           </Button>
         )
       }
@@ -67,39 +67,36 @@ function TokenDetail({ token: { id, attributes } }: { token: TokenRow }) {
       <Facts
         facts={[
           ['State', state],
-          ['Kind', isSession ? 'session, from login to logout' : 'long-lived, for a machine'],
+          ['Kind', isSession ? 'session (sign-in to sign-out)' : 'long-lived, for a machine'],
           [
-            'Of',
+            'Owner',
             <a key="o" href={href('administration', { view: 'principals', id: principal_id })}>
               <PrincipalName id={principal_id} />
             </a>,
           ],
           ['Roles', scopes.join(', ')],
           ['Issued', <Time key="i" at={issued_at} as="exact" />],
-          [
-            'Ends',
-            expires_at === undefined ? 'when it is revoked' : <Time key="e" at={expires_at} as="exact" />,
-          ],
+          ['Expires', expires_at === undefined ? 'never' : <Time key="e" at={expires_at} as="exact" />],
           ['Revoked', revoked_at && <Time key="r" at={revoked_at} as="exact" />],
           ['Last used', last_used_at === undefined ? 'never' : <Time key="u" at={last_used_at} />],
-          ['Identifier', <Value key="j" value={id} />],
+          ['ID', <Value key="j" value={id} />],
         ]}
       />
-      <p class="quiet">The secret itself is not kept: nobody can show it again.</p>
+      <p class="quiet">The secret is not stored and cannot be shown again.</p>
       {asked && (
         <Confirm
           title={isSession ? 'End this session?' : 'Revoke this token?'}
-          action={isSession ? 'End the session' : 'Revoke'}
+          action={isSession ? 'End session' : 'Revoke'}
           danger
           logged={['token.revoked']}
           run={() => change('revokeToken', { params: { token_id: id } }, ['listTokens', 'getToken'])}
-          done={isSession ? 'The session has ended.' : 'The token is revoked.'}
+          done={isSession ? 'Session ended.' : 'Token revoked.'}
           onClose={() => setAsked(false)}
         >
           <p>
             {isSession
-              ? 'Who has it must sign in again.'
-              : 'Whatever uses it is refused from then on. It cannot be taken back; another one can be issued.'}
+              ? 'The user must sign in again.'
+              : 'Clients using it are rejected from now on. This cannot be undone, but you can issue a new token.'}
           </p>
         </Confirm>
       )}
@@ -110,16 +107,16 @@ function TokenDetail({ token: { id, attributes } }: { token: TokenRow }) {
 const columns: readonly Column<TokenRow>[] = [
   {
     id: 'name',
-    title: 'What for',
+    title: 'Name',
     width: 'minmax(100px, 1fr)',
     sort: 'name',
     cell: ({ attributes: { name } }) =>
-      name === undefined ? <span class="quiet">a login</span> : <bdi title={name}>{name}</bdi>,
+      name === undefined ? <span class="quiet">session</span> : <bdi title={name}>{name}</bdi>,
   },
   { id: 'kind', title: 'Kind', width: '72px', from: 420, cell: ({ attributes: { kind } }) => kinds[kind] },
   {
     id: 'principal',
-    title: 'Of',
+    title: 'Owner',
     width: 'minmax(80px, 1fr)',
     cell: ({ attributes: { principal_id } }) => <PrincipalName id={principal_id} />,
   },
@@ -151,7 +148,7 @@ const columns: readonly Column<TokenRow>[] = [
   },
   {
     id: 'expires',
-    title: 'Ends',
+    title: 'Expires',
     width: '76px',
     end: true,
     from: 680,
