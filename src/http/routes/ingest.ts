@@ -1,4 +1,11 @@
-import type { Handler } from '../context.ts';
+import type { ingestRoutes } from '../../contract/routes/ingest.ts';
+import type { Handlers } from '../context.ts';
 import { takeBody } from '../take-body.ts';
 
-export const ingest: Handler<'ingest'> = (context) => takeBody(context, context.query);
+export const ingestHandlers = {
+  ingest: (context) => takeBody(context, context.query),
+
+  ingestNetworkEvents: (context) => takeBody(context, { ...context.query, table: 'network' }),
+
+  ingestDnsEvents: (context) => takeBody(context, { ...context.query, table: 'dns' }),
+} satisfies Handlers<typeof ingestRoutes>;

@@ -1,0 +1,158 @@
+import type { ExportPlace } from '../../analytics/alert-export.ts';
+import { alertFilterQuery } from '../../contract/alert-parameters.ts';
+import { listFilterOf, parseListFilter } from '../../contract/query.ts';
+import type { AlertBulkInput } from '../../contract/resources/alert-bulk.ts';
+import type { alertsRoutes } from '../../contract/routes/alerts.ts';
+import { maxEntryIds, severities } from '../../contract/vocabulary.ts';
+import { invalidField } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import type { RunOptions } from '../../rpc/pool.ts';
+import type { AlertChange } from '../../store/store.ts';
+import { afterCommit } from '../after-commit.ts';
+import { announce, readAlert, requireAssignee } from '../alert-reads.ts';
+import { askedBy } from '../asked-by.ts';
+import { changeEach } from '../bulk-change.ts';
+import type { Context, Handlers } from '../context.ts';
+import { exportReply } from '../export-reply.ts';
+import { alertHistogram } from '../histograms.ts';
+import { ifMatchVersion } from '../if-match.ts';
+import { listReply, pooledList } from '../list-reply.ts';
+import { requireLog } from '../log-required.ts';
+import { countingRefusals, queryLimits } from '../reached.ts';
+import { created, data, resource } from '../reply.ts';
+import type { Services } from '../services.ts';
+
+export const alertsHandlers = {
+  listAlerts: (context) => pooledList(context, 'listAlerts'),
+
+  getAlertHistogram: (context) => alertHistogram(context),
+
+  async bulkUpdateAlerts(context) {
+    const { services, body, identity, audited } = context;
+    requireAssignee(body.change, services);
+    const endTurn = services.bulkChanges.take();
+    try {
+      const logged = entriesOfEach(body.change);
+      if (logged > 0) await requireLog(services);
+      const ids = await alertsOf(body, mostOf(logged), services, askedBy(context));
+      const answer = await changeEach(services, ids, body.change, identity.principal);
+      if (logged > 0) audited?.noteEntries();
+      return data(answer);
+    } finally {
+      endTurn();
+    }
+  },
+
+  exportAlerts(context) {
+    const { format = 'ndjson', ...which } = context.query;
+    const { queries, version, metrics } = context.services;
+    const asked = { filter: listFilterOf(which), format, version };
+    const name = `alerts-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}${endings[format]}`;
+    return exportReply<ExportPlace>(
+      context,
+      'lines',
+      async (place) => {
+        const part = place === undefined ? asked : { ...asked, place };
+        const made = queries.run('exportAlerts', part, askedBy(context));
+        const { lines: bytes, ...rest } = await countingRefusals(metrics, queryLimits, made);
+        return { bytes, ...rest };
+      },
+      [['Content-Disposition', `attachment; filename="${name}"`]],
+    );
+  },
+
+  async groupAlerts(context) {
+    const { services, query } = context;
+    const { by, limit = limits.defaultPerPage, ...which } = query;
+    const groups = services.queries.run(
+      'groupAlerts',
+      { by, limit, filter: listFilterOf(which) },
+      askedBy(context),
+    );
+    const found = await countingRefusals(services.metrics, queryLimits, groups);
+    if (!found.complete) services.metrics.limitReached('maxAlertGroups');
+    return data(found);
+  },
+
+  getAlert: ({ services, params }) =>
+    resource('alert', params.alert_id, readAlert(params.alert_id, services)),
+
+  async updateAlert(context) {
+    const { services, params, headers, body, identity, audited } = context;
+    requireAssignee(body, services);
+    const toBeLogged = mustBeLogged(body, params.alert_id, services);
+    if (toBeLogged) await requireLog(services);
+    const version = ifMatchVersion(headers['if-match']);
+    const update = await services.store.changeAlert(params.alert_id, body, identity.principal, version);
+    if (toBeLogged) audited?.noteEntries();
+    return announce(update, services);
+  },
+
+  listAlertHistory: (context) => listOfAlert(context, 'listAlertHistory'),
+
+  listAlertNotes: (context) => listOfAlert(context, 'listNotes'),
+
+  async addAlertNote({ services, params, body, identity }) {
+    const { note, update } = await services.store.addNote(params.alert_id, body.text, identity.principal);
+    afterCommit(services, () => services.publishAlert(update));
+    const { id, ...attributes } = note;
+    return created('alert_note', id, attributes, `/api/v1/alerts/${params.alert_id}/notes`);
+  },
+} satisfies Handlers<typeof alertsRoutes>;
+
+/** Entries of the transparency log that the change may cause for each alert. */
+const entriesOfEach = ({ ai_override, severity }: AlertChange): number =>
+  Number(ai_override !== undefined) + Number(isHigh(severity));
+
+const isHigh = (level: AlertChange['severity']): boolean =>
+  level !== undefined && severities.indexOf(level) >= severities.indexOf('high');
+
+/** The audit record of the call names all entries that it caused, and has room for so many. */
+const mostOf = (logged: number): number =>
+  logged === 0 ? limits.maxBulkAlerts : Math.floor(maxEntryIds / logged);
+
+/** The ids of the alerts that are meant, each once. */
+async function alertsOf(
+  { ids, filter }: AlertBulkInput,
+  most: number,
+  services: Pick<Services, 'queries' | 'metrics'>,
+  options: RunOptions,
+): Promise<readonly string[]> {
+  if (ids !== undefined && filter !== undefined) throw invalidField('filter', 'excludes ids');
+  if (ids !== undefined) {
+    const distinct = [...new Set(ids.map((id) => id.toLowerCase()))];
+    if (distinct.length > most) throw invalidField('ids', tooMany('names', distinct.length, most));
+    return distinct;
+  }
+  if (filter === undefined) throw invalidField('ids', 'is required, or filter instead');
+  const query = { filter: parseListFilter(alertFilterQuery, filter), limit: most };
+  const matched = services.queries.run('matchAlerts', query, options);
+  const { ids: found, total } = await countingRefusals(services.metrics, queryLimits, matched);
+  if (total > most) {
+    services.metrics.limitReached('maxBulkAlerts');
+    throw invalidField('filter', tooMany('matches', total, most));
+  }
+  return found;
+}
+
+const tooMany = (verb: string, count: number, most: number): string =>
+  `${verb} ${count} alerts; at most ${most} can be changed so at a time`;
+
+const endings = { ndjson: '.ndjson', ocsf: '.ocsf.ndjson' } as const;
+
+/** An override of the AI's verdict, and a severity that brings an alert to high. */
+function mustBeLogged({ ai_override, severity }: AlertChange, id: string, services: Services): boolean {
+  return ai_override !== undefined || (isHigh(severity) && !isHigh(readAlert(id, services).severity));
+}
+
+const listOfAlert = (
+  context: Context<'listAlertHistory' | 'listAlertNotes'>,
+  task: 'listAlertHistory' | 'listNotes',
+) =>
+  listReply(context, async (query, options) => {
+    const { services, params } = context;
+    // First, because it refuses a cursor of another list, whatever the alert.
+    const page = await services.queries.run(task, { alertId: params.alert_id, query }, options);
+    readAlert(params.alert_id, services);
+    return page;
+  });

@@ -1,0 +1,29 @@
+import type { discoveryRoutes } from '../../contract/routes/discovery.ts';
+import { onlyId } from '../../contract/singleton.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Handlers } from '../context.ts';
+import { pooledList } from '../list-reply.ts';
+import { resource } from '../reply.ts';
+import { scanAccepted, scanReply } from '../scan-reads.ts';
+
+export const discoveryHandlers = {
+  startScan: async ({ services, body, identity }) =>
+    scanAccepted(await services.scans.start(body, identity.principal.name)),
+
+  getScanStatus({ services }) {
+    const scan = services.scans.current();
+    return scan === undefined ? resource('scan', onlyId, { status: 'idle' }) : scanReply(scan);
+  },
+
+  listScans: (context) => pooledList(context, 'listScans'),
+
+  getScan({ services, params }) {
+    const id = params.scan_id.toLowerCase();
+    const scan = services.reader.getScan(id);
+    if (scan === undefined) throw new ServiceError('NOT_FOUND', `there is no scan ${id}`);
+    return scanReply({ id, ...scan });
+  },
+
+  cancelScan: async ({ services, params }) =>
+    scanReply(await services.scans.cancel(params.scan_id.toLowerCase())),
+} satisfies Handlers<typeof discoveryRoutes>;
