@@ -178,6 +178,7 @@ const vendors = {
   'uWebSockets.js': 'src/http/uws.ts',
   piscina: 'src/rpc/pool.ts',
   lmdb: 'src/lmdb.ts',
+  saxes: 'src/discovery/xml.ts',
   uplot: 'src/console/ui/chart.tsx',
   '@tanstack/virtual-core': 'src/console/ui/virtual-rows.ts',
 } as const;
