@@ -179,6 +179,7 @@ const vendors = {
   piscina: 'src/rpc/pool.ts',
   lmdb: 'src/lmdb.ts',
   saxes: 'src/discovery/xml.ts',
+  flatbuffers: 'src/analytics/arrow-flatbuffer.ts',
   uplot: 'src/console/ui/chart.tsx',
   '@tanstack/virtual-core': 'src/console/ui/virtual-rows.ts',
 } as const;
