@@ -1,16 +1,16 @@
 import type { ExportPlace } from '../../analytics/alert-export.ts';
 import { alertFilterQuery } from '../../contract/alert-parameters.ts';
 import { listFilterOf, parseListFilter } from '../../contract/query.ts';
+import type { Alert } from '../../contract/resources/alert.ts';
 import type { AlertBulkInput } from '../../contract/resources/alert-bulk.ts';
 import type { alertsRoutes } from '../../contract/routes/alerts.ts';
 import { maxEntryIds, severities } from '../../contract/vocabulary.ts';
-import { invalidField } from '../../errors.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
+import { withAssets } from '../../events/alert-assets.ts';
 import { limits } from '../../limits.ts';
-import type { RunOptions } from '../../rpc/pool.ts';
-import type { AlertChange } from '../../store/store.ts';
+import type { AlertChange, AlertChanged } from '../../store/store.ts';
 import { afterCommit } from '../after-commit.ts';
-import { announce, readAlert, requireAssignee } from '../alert-reads.ts';
-import { askedBy } from '../asked-by.ts';
+import { type QueryContext, queriesOf } from '../asked-by.ts';
 import { changeEach } from '../bulk-change.ts';
 import type { Context, Handlers } from '../context.ts';
 import { exportReply } from '../export-reply.ts';
@@ -18,8 +18,7 @@ import { alertHistogram } from '../histograms.ts';
 import { ifMatchVersion } from '../if-match.ts';
 import { listReply, pooledList } from '../list-reply.ts';
 import { requireLog } from '../log-required.ts';
-import { countingRefusals, queryLimits } from '../reached.ts';
-import { created, data, resource } from '../reply.ts';
+import { created, data, type Reply, resource } from '../reply.ts';
 import type { Services } from '../services.ts';
 
 export const alertsHandlers = {
@@ -34,7 +33,7 @@ export const alertsHandlers = {
     try {
       const logged = entriesOfEach(body.change);
       if (logged > 0) await requireLog(services);
-      const ids = await alertsOf(body, mostOf(logged), services, askedBy(context));
+      const ids = await alertsOf(body, mostOf(logged), context);
       const answer = await changeEach(services, ids, body.change, identity.principal);
       if (logged > 0) audited?.noteEntries();
       return data(answer);
@@ -45,16 +44,14 @@ export const alertsHandlers = {
 
   exportAlerts(context) {
     const { format = 'ndjson', ...which } = context.query;
-    const { queries, version, metrics } = context.services;
-    const asked = { filter: listFilterOf(which), format, version };
+    const asked = { filter: listFilterOf(which), format, version: context.services.version };
     const name = `alerts-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}${endings[format]}`;
     return exportReply<ExportPlace>(
       context,
       'lines',
       async (place) => {
         const part = place === undefined ? asked : { ...asked, place };
-        const made = queries.run('exportAlerts', part, askedBy(context));
-        const { lines: bytes, ...rest } = await countingRefusals(metrics, queryLimits, made);
+        const { lines: bytes, ...rest } = await queriesOf(context).run('exportAlerts', part);
         return { bytes, ...rest };
       },
       [['Content-Disposition', `attachment; filename="${name}"`]],
@@ -64,12 +61,7 @@ export const alertsHandlers = {
   async groupAlerts(context) {
     const { services, query } = context;
     const { by, limit = limits.defaultPerPage, ...which } = query;
-    const groups = services.queries.run(
-      'groupAlerts',
-      { by, limit, filter: listFilterOf(which) },
-      askedBy(context),
-    );
-    const found = await countingRefusals(services.metrics, queryLimits, groups);
+    const found = await queriesOf(context).run('groupAlerts', { by, limit, filter: listFilterOf(which) });
     if (!found.complete) services.metrics.limitReached('maxAlertGroups');
     return data(found);
   },
@@ -115,8 +107,7 @@ const mostOf = (logged: number): number =>
 async function alertsOf(
   { ids, filter }: AlertBulkInput,
   most: number,
-  services: Pick<Services, 'queries' | 'metrics'>,
-  options: RunOptions,
+  context: QueryContext,
 ): Promise<readonly string[]> {
   if (ids !== undefined && filter !== undefined) throw invalidField('filter', 'excludes ids');
   if (ids !== undefined) {
@@ -126,10 +117,9 @@ async function alertsOf(
   }
   if (filter === undefined) throw invalidField('ids', 'is required, or filter instead');
   const query = { filter: parseListFilter(alertFilterQuery, filter), limit: most };
-  const matched = services.queries.run('matchAlerts', query, options);
-  const { ids: found, total } = await countingRefusals(services.metrics, queryLimits, matched);
+  const { ids: found, total } = await queriesOf(context).run('matchAlerts', query);
   if (total > most) {
-    services.metrics.limitReached('maxBulkAlerts');
+    context.services.metrics.limitReached('maxBulkAlerts');
     throw invalidField('filter', tooMany('matches', total, most));
   }
   return found;
@@ -156,3 +146,30 @@ const listOfAlert = (
     readAlert(params.alert_id, services);
     return page;
   });
+
+/** The alert, or NOT_FOUND. */
+function readAlert(id: string, { reader }: Services): Alert {
+  const alert = reader.getAlert(id);
+  if (alert === undefined) throw new ServiceError('NOT_FOUND', `there is no alert ${id}`);
+  return alert;
+}
+
+/** @throws INVALID_REQUEST where a change names an assignee who is not an active user. */
+function requireAssignee({ assignee }: AlertChange, { reader }: Pick<Services, 'reader'>): void {
+  if (assignee === undefined || assignee === '') return;
+  const user = reader.principalByName(assignee);
+  if (user?.kind !== 'user' || user.status !== 'active')
+    throw invalidField('assignee', 'must be the name of an active user');
+}
+
+/** Tells subscribers and the outbox pump of a committed change, and makes it the answer. */
+function announce(update: AlertChanged, services: Services): Reply {
+  afterCommit(services, () => {
+    if (!update.unchanged) services.publishAlert(update);
+    services.pokeOutbox();
+  });
+  const { assets } = services.reader;
+  assets.refresh();
+  const { id, ...attributes } = withAssets(update.alert, assets);
+  return resource('alert', id, attributes);
+}

@@ -1,12 +1,11 @@
 import type { assetsRoutes } from '../../contract/routes/assets.ts';
 import { defaultWindow } from '../../contract/vocabulary.ts';
-import { askedBy } from '../asked-by.ts';
+import { queriesOf } from '../asked-by.ts';
 import { canonicalAsset, canonicalIdentifiers, requireIdentity } from '../asset-input.ts';
 import { assetReply, createdAsset, readAsset } from '../asset-reads.ts';
 import type { Handlers } from '../context.ts';
 import { ifMatchVersion } from '../if-match.ts';
 import { listReply, pooledList } from '../list-reply.ts';
-import { countingRefusals, queryLimits } from '../reached.ts';
 import { noContent, resource } from '../reply.ts';
 
 export const assetsHandlers = {
@@ -63,8 +62,7 @@ export const assetsHandlers = {
     const { services, params, query } = context;
     const { window = defaultWindow } = query;
     const asked = { assetId: params.asset_id, window, now: Date.now() };
-    const read = services.queries.run('riskHistory', asked, askedBy(context));
-    const history = await countingRefusals(services.metrics, queryLimits, read);
+    const history = await queriesOf(context).run('riskHistory', asked);
     readAsset(params.asset_id, services);
     return resource('risk_history', params.asset_id, history!);
   },

@@ -1,10 +1,10 @@
 import type { discoveryRoutes } from '../../contract/routes/discovery.ts';
 import { onlyId } from '../../contract/singleton.ts';
 import { ServiceError } from '../../errors.ts';
+import type { StoredScan } from '../../store/store.ts';
 import type { Handlers } from '../context.ts';
 import { pooledList } from '../list-reply.ts';
-import { resource } from '../reply.ts';
-import { scanAccepted, scanReply } from '../scan-reads.ts';
+import { accepted, type Reply, resource } from '../reply.ts';
 
 export const discoveryHandlers = {
   startScan: async ({ services, body, identity }) =>
@@ -27,3 +27,11 @@ export const discoveryHandlers = {
   cancelScan: async ({ services, params }) =>
     scanReply(await services.scans.cancel(params.scan_id.toLowerCase())),
 } satisfies Handlers<typeof discoveryRoutes>;
+
+function scanReply({ id, ...attributes }: StoredScan): Reply {
+  return resource('scan', id, attributes);
+}
+
+function scanAccepted({ id, ...attributes }: StoredScan): Reply {
+  return accepted('scan', id, attributes, `/api/v1/discovery/scan/${id}`);
+}

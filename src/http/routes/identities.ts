@@ -1,17 +1,18 @@
-import type { Principal, PrincipalUpdateInput } from '../../contract/resources/principal.ts';
+import type { PrincipalUpdateInput } from '../../contract/resources/principal.ts';
 import type { identitiesRoutes } from '../../contract/routes/identities.ts';
 import { operationIds } from '../../contract/routes.ts';
 import { principalAttributes, tokenAttributes } from '../../contract/shown-attributes.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
+import type { Principal } from '../../store/store.ts';
 import { callerOf } from '../access.ts';
 import { severalOperations } from '../audit-caps.ts';
 import type { Handlers } from '../context.ts';
 import { ifMatchVersion } from '../if-match.ts';
 import { listReply, pooledList } from '../list-reply.ts';
 import { requireLog } from '../log-required.ts';
-import { readPrincipal } from '../principal-reads.ts';
 import { countingRefusals } from '../reached.ts';
 import { created, noContent, resource } from '../reply.ts';
+import type { Services } from '../services.ts';
 
 const passwordLimits = { OVERLOADED: 'maxPasswordChecksInFlight' } as const;
 
@@ -153,4 +154,11 @@ function mayTakeAway(kind: Principal['kind'], { roles, status }: PrincipalUpdate
 /** What gives somebody more. To lock a principal out must be possible when the log takes nothing: its entry waits. */
 function mustBeLogged({ roles, status }: PrincipalUpdateInput): boolean {
   return roles !== undefined || status === 'active';
+}
+
+/** @throws NOT_FOUND */
+function readPrincipal(id: string, { reader }: Pick<Services, 'reader'>): Principal {
+  const principal = reader.principal(id);
+  if (principal === undefined) throw new ServiceError('NOT_FOUND', `there is no principal ${id}`);
+  return principal;
 }

@@ -1,16 +1,17 @@
 import { writeList } from '../../contract/json-list.ts';
 import { openApiDocument } from '../../contract/openapi.ts';
+import type { Backup } from '../../contract/resources/backup.ts';
+import type { Config } from '../../contract/resources/config.ts';
 import type { Health } from '../../contract/resources/health.ts';
 import { systemRoutes } from '../../contract/routes/system.ts';
 import { onlyId } from '../../contract/singleton.ts';
+import { writeTreeHead } from '../../contract/write-tree-head.ts';
 import { ServiceError } from '../../errors.ts';
-import { backupText } from '../backup-reads.ts';
-import { configReply } from '../config-reply.ts';
 import type { Handlers } from '../context.ts';
 import { listReply } from '../list-reply.ts';
 import { requireLog } from '../log-required.ts';
 import { shownIdentity } from '../log-view.ts';
-import { accepted, bareJson, jsonText, resource } from '../reply.ts';
+import { accepted, bareJson, jsonText, type Reply, resource } from '../reply.ts';
 import { currentStatus } from '../status.ts';
 
 let written: { version: string; json: Buffer } | undefined;
@@ -93,3 +94,11 @@ export const systemHandlers = {
     return { kind: 'bare', status: 200, mediaType, body };
   },
 } satisfies Handlers<typeof systemRoutes>;
+
+const configReply = (config: Config): Reply => resource('config', onlyId, config);
+
+/** The attributes as JSON, the integers of the head in exact digits. */
+function backupText({ sth, ...attributes }: Backup): string {
+  const text = JSON.stringify(attributes);
+  return sth === undefined ? text : `${text.slice(0, -1)},"sth":${writeTreeHead(sth)}}`;
+}

@@ -2,9 +2,10 @@ import { writeList } from '../../contract/json-list.ts';
 import { onlyLeaf } from '../../contract/query.ts';
 import { transparencyRoutes } from '../../contract/routes/transparency.ts';
 import { writeTreeHead } from '../../contract/write-tree-head.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
 import type { EntriesQuery, LogView, PublicJwk } from '../../ledger/ledger.ts';
 import { limits } from '../../limits.ts';
+import { TlogError } from '../../tlog/fault.ts';
 import { parseEntriesPath, parseTilePath } from '../../tlog/tile.ts';
 import type { Handlers } from '../context.ts';
 import { exportForm } from '../export-form.ts';
@@ -14,10 +15,7 @@ import { logView } from '../log-view.ts';
 import { bareJson, jsonText, page, type Reply } from '../reply.ts';
 import type { RequestHead } from '../request.ts';
 import type { Services } from '../services.ts';
-import { addressIn, tileReply } from '../tile-replies.ts';
 import { writeProofBundle } from '../write-bundle.ts';
-
-const { mediaType } = transparencyRoutes.getCheckpoint.responses[200];
 
 export const transparencyHandlers = {
   /** The bare head of the specification, its timestamp in exact digits. */
@@ -101,7 +99,7 @@ export const transparencyHandlers = {
     return {
       kind: 'bare',
       status: 200,
-      mediaType,
+      mediaType: transparencyRoutes.getCheckpoint.responses[200].mediaType,
       body: await context.services.checkpoint(),
       headers: [['Cache-Control', 'no-cache']],
     };
@@ -190,3 +188,25 @@ const read = ({ logReader, metrics }: Services, view: LogView, query: EntriesQue
 
 const keyItem = (jwk: PublicJwk): string =>
   JSON.stringify({ id: jwk.kid, type: 'public_key', attributes: jwk });
+
+/**
+ * A tile of one width never changes, whether it is full or not. What not everybody may see is kept by the client's own
+ * cache only.
+ */
+const tileReply = (body: Uint8Array, isPublic: boolean): Reply => ({
+  kind: 'bare',
+  status: 200,
+  mediaType: transparencyRoutes.getTile.responses[200].mediaType,
+  body,
+  headers: [['Cache-Control', `${isPublic ? 'public' : 'private'}, max-age=31536000, immutable`]],
+});
+
+/** The address that a path has. INVALID_REQUEST naming the parameter for anything but the one spelling of one. */
+function addressIn<T>(parameter: string, path: string, parse: (path: string) => T): T {
+  try {
+    return parse(path);
+  } catch (error) {
+    if (!(error instanceof TlogError)) throw error;
+    throw invalidField(parameter, 'must be the path of a tile as C2SP tlog-tiles writes it');
+  }
+}
