@@ -66,7 +66,7 @@ const layers: Record<string, Layer> = {
     types: ['ledger'],
   },
   timestamps: { may: ['tlog', 'contract', 'errors', 'limits', 'sha256', 'read-file'], types: ['ledger'] },
-  ingest: { may: ['events', 'contract', 'errors', 'limits'], types: ['inventory'] },
+  ingest: { may: ['events', 'inventory', 'contract', 'errors', 'limits'] },
   detect: { may: ['events', 'contract', 'limits'] },
   inventory: { may: ['events', 'contract', 'errors', 'limits'] },
   topology: { may: ['inventory', 'events', 'contract', 'errors', 'limits'] },
