@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { finish } from '../../sketch/hash.ts';
 
 export interface FingerprintSums {
   readonly left: number;
@@ -74,9 +75,4 @@ function mixed(seed: number, a: number, b: number, c: number, d: number, e: numb
 }
 
 /** The finalizer of MurmurHash3 with an offset, so that zeros count too. */
-function stirred(word: number): number {
-  let x = (word + 0x9e3779b9) | 0;
-  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
-  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
-  return x ^ (x >>> 16);
-}
+const stirred = (word: number): number => finish(word + 0x9e3779b9) | 0;
