@@ -41,7 +41,7 @@ const maxHostNames = 4;
 /** Guesses at an operating system below this are no news (per cent, as nmap gives them). */
 const minOsAccuracy = 85;
 
-type Attributes = ReadonlyMap<string, string>;
+type Attributes = Readonly<Record<string, string>>;
 
 /**
  * Reads nmap's XML (nmap.dtd 1.05) piece by piece: of each host its state, addresses, names, TCP ports and operating
@@ -93,36 +93,32 @@ export class NmapReport {
       };
     },
     status: (attributes) => {
-      if (this.#host !== undefined) this.#host.up = attributes.get('state') === 'up';
+      if (this.#host !== undefined) this.#host.up = attributes.state === 'up';
     },
     address: (attributes) => this.#address(attributes),
     hostname: (attributes) => {
-      const name = safeHostName(attributes.get('name') ?? '');
+      const name = safeHostName(attributes.name ?? '');
       // `user` is what was asked for, and says nothing.
-      if (
-        name !== undefined &&
-        attributes.get('type') === 'PTR' &&
-        (this.#host?.hostnames.size ?? 0) < maxHostNames
-      )
+      if (name !== undefined && attributes.type === 'PTR' && (this.#host?.hostnames.size ?? 0) < maxHostNames)
         this.#host?.hostnames.add(name);
     },
     extraports: (attributes) => {
-      this.#others = attributes.get('state');
+      this.#others = attributes.state;
     },
     extrareasons: (attributes) => this.#otherPorts(attributes),
     port: (attributes) => this.#port(attributes),
     state: (attributes) => {
       const port = this.#host?.port;
       if (port === undefined) return;
-      port.open = attributes.get('state') === 'open';
-      port.refused = attributes.get('state') === 'closed';
+      port.open = attributes.state === 'open';
+      port.refused = attributes.state === 'closed';
     },
     service: (attributes) => this.#service(attributes),
     osmatch: (attributes) => this.#system(attributes),
     finished: (attributes) => {
-      const message = attributes.get('errormsg');
+      const message = attributes.errormsg;
       this.exit = {
-        success: attributes.get('exit') === 'success',
+        success: attributes.exit === 'success',
         message: message === undefined ? undefined : safeText(message, 200),
       };
     },
@@ -137,8 +133,8 @@ export class NmapReport {
   #address(attributes: Attributes): void {
     const host = this.#host;
     if (host === undefined) return;
-    const text = attributes.get('addr') ?? '';
-    if (attributes.get('addrtype') === 'mac') {
+    const text = attributes.addr ?? '';
+    if (attributes.addrtype === 'mac') {
       host.mac = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(text) ? text.toLowerCase() : undefined;
       return;
     }
@@ -148,9 +144,9 @@ export class NmapReport {
 
   /** Ports in the same state are listed together; newer versions of nmap say which they are. */
   #otherPorts(attributes: Attributes): void {
-    const ports = attributes.get('ports') ?? '';
+    const ports = attributes.ports ?? '';
     const isList = /^\d{1,5}(?:-\d{1,5})?(?:,\d{1,5}(?:-\d{1,5})?)*$/.test(ports);
-    if (this.#host === undefined || this.#others !== 'closed' || attributes.get('proto') !== 'tcp' || !isList)
+    if (this.#host === undefined || this.#others !== 'closed' || attributes.proto !== 'tcp' || !isList)
       return;
     for (const range of ports.split(',')) {
       const [first = 0, last = first] = range.split('-').map(Number);
@@ -159,8 +155,8 @@ export class NmapReport {
   }
 
   #port(attributes: Attributes): void {
-    const port = Number(attributes.get('portid'));
-    if (this.#host === undefined || attributes.get('protocol') !== 'tcp') return;
+    const port = Number(attributes.portid);
+    if (this.#host === undefined || attributes.protocol !== 'tcp') return;
     if (!Number.isInteger(port) || port < 1 || port > 65_535) return;
     this.#host.port = {
       ...{ port, open: false, refused: false, tls: false },
@@ -171,19 +167,19 @@ export class NmapReport {
   /** `method="table"` is the name that the port usually has, which nobody has looked at. */
   #service(attributes: Attributes): void {
     const port = this.#host?.port;
-    if (port === undefined || attributes.get('method') !== 'probed') return;
-    const text = (name: string, length: number) => safeText(attributes.get(name) ?? '', length);
-    port.tls = attributes.get('tunnel') === 'ssl';
+    if (port === undefined || attributes.method !== 'probed') return;
+    const text = (name: string, length: number) => safeText(attributes[name] ?? '', length);
+    port.tls = attributes.tunnel === 'ssl';
     port.name = text('name', maxNameLength)?.toLowerCase();
     port.product = text('product', maxTextLength);
     port.version = text('version', maxTextLength);
   }
 
   #system(attributes: Attributes): void {
-    const accuracy = Number(attributes.get('accuracy'));
+    const accuracy = Number(attributes.accuracy);
     if (this.#host === undefined || !(accuracy >= minOsAccuracy) || accuracy <= this.#host.osAccuracy) return;
     this.#host.osAccuracy = accuracy;
-    this.#host.os = safeText(attributes.get('name') ?? '', maxTextLength);
+    this.#host.os = safeText(attributes.name ?? '', maxTextLength);
   }
 
   #portDone(): void {

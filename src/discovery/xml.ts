@@ -1,153 +1,59 @@
-/** What a document consists of, for who wants elements and attributes. Text between elements is passed over. */
+import { SaxesParser } from 'saxes';
+
+/** Receives elements and attributes. Text between elements is skipped. */
 interface XmlHandler {
-  /** `attributes` is the handler's own. */
-  open(name: string, attributes: ReadonlyMap<string, string>): void;
+  open(name: string, attributes: Readonly<Record<string, string>>): void;
   close(name: string): void;
 }
 
-/** The text is not XML of the kind that is read here. */
+/** The text is not XML, or exceeds a limit. */
 export class XmlError extends Error {
   override readonly name = 'XmlError';
 }
 
 const maxDepth = 32;
-/** One tag with its attributes; nmap's longest carry a fingerprint of some kilobytes. */
+/** Characters from one tag to the end of the next; nmap's longest tags carry a fingerprint of some kilobytes. */
 const maxTagLength = 2 ** 18;
-const name = '[A-Za-z_][A-Za-z0-9_.:-]{0,100}';
-const attribute = new RegExp(`\\s+(${name})\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`, 'y');
-const startOfTag = new RegExp(`<(${name})`, 'y');
-const endTag = new RegExp(`^</(${name})\\s*>$`);
-
-const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 /**
- * Reads XML 1.0 piece by piece: elements, attributes, comments, CDATA, processing instructions and a document type
- * without declarations of its own, so that there are no entities but the five of XML and character references, and
- * nothing is ever fetched or expanded. Depth and the length of a tag are bounded; the whole is for the caller to bound.
+ * Reads XML piece by piece. A document type must not have declarations of its own, so that the only entities are the
+ * five of XML and character references: nothing is fetched or expanded. Depth and the length of a tag are bounded; the
+ * caller bounds the length of the document.
  */
 export class XmlReader {
-  readonly #handler: XmlHandler;
-  readonly #stack: string[] = [];
-  #rest = '';
-  #rootSeen = false;
+  // XML 1.1 allows references to control characters, which nmap writes for such bytes in the answers of hosts.
+  readonly #parser = new SaxesParser({ xmlns: false, defaultXMLVersion: '1.1', forceXMLVersion: true });
+  #depth = 0;
+  #endOfLastTag = 0;
 
   constructor(handler: XmlHandler) {
-    this.#handler = handler;
+    const parser = this.#parser;
+    parser.on('error', ({ message }) => {
+      throw new XmlError(message);
+    });
+    parser.on('doctype', (text) => {
+      if (text.includes('[')) throw new XmlError('the document type has declarations');
+    });
+    parser.on('opentag', ({ name, attributes }) => {
+      if (++this.#depth > maxDepth) throw new XmlError('elements are nested too deep');
+      this.#endOfLastTag = parser.position;
+      handler.open(name, attributes);
+    });
+    parser.on('closetag', ({ name }) => {
+      this.#depth--;
+      this.#endOfLastTag = parser.position;
+      handler.close(name);
+    });
   }
 
   /** @throws XmlError */
   push(text: string): void {
-    this.#rest += text;
-    let position = 0;
-    for (;;) {
-      const start = this.#rest.indexOf('<', position);
-      const between = this.#rest.slice(position, start < 0 ? undefined : start);
-      if (this.#stack.length === 0 && /\S/.test(between)) throw new XmlError('text outside of the document');
-      if (start < 0) {
-        position = this.#rest.length;
-        break;
-      }
-      position = start;
-      const end = endOfMarkup(this.#rest, start);
-      if (end < 0) break;
-      this.#markup(this.#rest.slice(start, end));
-      position = end;
-    }
-    this.#rest = this.#rest.slice(position);
-    if (this.#rest.length > maxTagLength) throw new XmlError('a tag is too long');
+    this.#parser.write(text);
+    if (this.#parser.position - this.#endOfLastTag > maxTagLength) throw new XmlError('a tag is too long');
   }
 
-  /** @throws XmlError where the document is not whole. */
+  /** @throws XmlError where the document is incomplete. */
   end(): void {
-    if (this.#rest !== '' || this.#stack.length > 0 || !this.#rootSeen)
-      throw new XmlError('the document ends too soon');
+    this.#parser.close();
   }
-
-  #markup(text: string): void {
-    if (text.startsWith('<?') || text.startsWith('<!--')) return;
-    if (text.startsWith('<![CDATA[')) {
-      if (this.#stack.length === 0) throw new XmlError('text outside of the document');
-      return;
-    }
-    if (text.startsWith('<!')) return this.#documentType(text);
-    const closing = endTag.exec(text);
-    if (closing !== null) return this.#close(closing[1]!);
-    this.#element(text);
-  }
-
-  #documentType(text: string): void {
-    if (this.#rootSeen || !/^<!DOCTYPE\s/.test(text) || text.includes('['))
-      throw new XmlError('a declaration that is not read');
-  }
-
-  #element(text: string): void {
-    if (this.#rootSeen && this.#stack.length === 0) throw new XmlError('a second document');
-    if (this.#stack.length === maxDepth) throw new XmlError('elements are nested too deep');
-    startOfTag.lastIndex = 0;
-    const element = startOfTag.exec(text)?.[1];
-    if (element === undefined) throw new XmlError('a tag without a name');
-    const attributes = new Map<string, string>();
-    attribute.lastIndex = startOfTag.lastIndex;
-    let rest = startOfTag.lastIndex;
-    for (let match = attribute.exec(text); match !== null; match = attribute.exec(text)) {
-      const [, key = '', double, single = ''] = match;
-      if (attributes.has(key)) throw new XmlError('an attribute comes twice');
-      attributes.set(key, decode(double ?? single));
-      rest = attribute.lastIndex;
-    }
-    const end = /^\s*(\/?)>$/.exec(text.slice(rest));
-    if (end === null) throw new XmlError('a tag that is not well-formed');
-    this.#rootSeen = true;
-    this.#stack.push(element);
-    this.#handler.open(element, attributes);
-    if (end[1] === '/') this.#close(element);
-  }
-
-  #close(element: string): void {
-    if (this.#stack.pop() !== element) throw new XmlError('an end tag without its start');
-    this.#handler.close(element);
-  }
-}
-
-/** Where markup that begins at `start` is over, or -1 where it isn't yet. */
-function endOfMarkup(text: string, start: number): number {
-  for (const [opening, closing] of delimiters) {
-    if (text.startsWith(opening, start)) return after(text, closing, start + opening.length);
-    // It may become one of these.
-    if (opening.startsWith(text.slice(start))) return -1;
-  }
-  let quote = '';
-  for (let i = start + 1; i < text.length; i++) {
-    const char = text[i]!;
-    if (quote !== '') {
-      if (char === quote) quote = '';
-    } else if (char === '"' || char === "'") quote = char;
-    else if (char === '>') return i + 1;
-  }
-  return -1;
-}
-
-const delimiters = [
-  ['<?', '?>'],
-  ['<!--', '-->'],
-  ['<![CDATA[', ']]>'],
-] as const;
-
-function after(text: string, closing: string, from: number): number {
-  const at = text.indexOf(closing, from);
-  return at < 0 ? -1 : at + closing.length;
-}
-
-function decode(text: string): string {
-  return text.replaceAll(/&([^;&]{0,12});?/g, (whole, entity: string) => {
-    if (!whole.endsWith(';')) throw new XmlError('an ampersand that is no reference');
-    const known = Object.hasOwn(entities, entity) ? entities[entity] : undefined;
-    if (known !== undefined) return known;
-    const digits = /^#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}))$/.exec(entity);
-    if (digits === null) throw new XmlError('an entity that is not declared');
-    const code = digits[1] === undefined ? Number(digits[2]) : Number.parseInt(digits[1], 16);
-    if (code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-      throw new XmlError('a reference to no character');
-    return String.fromCodePoint(code);
-  });
 }

@@ -1,3 +1,4 @@
+import { finish } from '../sketch/hash.ts';
 import { isUuid } from '../uuid.ts';
 import type { Table } from './records.ts';
 
@@ -55,16 +56,9 @@ function hex(value: number, digits: number): string {
 
 /** 20 bits, by the finaliser of MurmurHash3 over the words of the other fields. */
 function check(t: number, timestamp: number, seq: number): number {
-  let h = mix((timestamp >>> 0) ^ 0x9e3779b9);
-  h = mix(h ^ Math.floor(timestamp / 2 ** 32));
-  h = mix(h ^ (seq >>> 0));
-  h = mix(h ^ (Math.floor(seq / 2 ** 32) * 2 + t));
+  let h = finish((timestamp >>> 0) ^ 0x9e3779b9);
+  h = finish(h ^ Math.floor(timestamp / 2 ** 32));
+  h = finish(h ^ (seq >>> 0));
+  h = finish(h ^ (Math.floor(seq / 2 ** 32) * 2 + t));
   return h >>> 12;
-}
-
-function mix(value: number): number {
-  let h = value | 0;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
 }

@@ -1,3 +1,5 @@
+import { finish, step as mix } from '../sketch/hash.ts';
+
 /**
  * Which texts a block may have: a Bloom filter (Burton H. Bloom, "Space/time trade-offs in hash coding with allowable
  * errors", 1970) of 12 bits a row, 8 of them set for each text. It says yes to 3 in 1,000 texts that the block has not,
@@ -71,23 +73,10 @@ let step = 0;
 function hash(bytes: DataView, from: number, to: number): void {
   let h = to - from;
   let at = from;
-  for (; at + 4 <= to; at += 4) h = take(h, bytes.getUint32(at, true));
+  for (; at + 4 <= to; at += 4) h = mix(h, bytes.getUint32(at, true));
   let last = 0;
   for (let shift = 0; at < to; at++, shift += 8) last |= bytes.getUint8(at) << shift;
-  h = finish(take(h, last));
+  h = finish(mix(h, last)) | 0;
   start = h;
   step = finish(h ^ 0x9e3779b9) | 1;
-}
-
-function take(h: number, word: number): number {
-  let k = Math.imul(word, 0xcc9e2d51);
-  k = Math.imul((k << 15) | (k >>> 17), 0x1b873593);
-  const mixed = h ^ k;
-  return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
-}
-
-function finish(value: number): number {
-  let h = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return h ^ (h >>> 16);
 }

@@ -66,6 +66,9 @@ export interface Context<Op extends HttpOperation> {
 
 export type Handler<Op extends HttpOperation> = (context: Context<Op>) => Reply | Promise<Reply>;
 
+/** The handlers of a table of routes: one for each operation that is answered over HTTP, and no others. */
+export type Handlers<Table> = { [Op in HttpOperation & keyof Table]: Handler<Op> };
+
 /** Bytes of bodies in work, by the kind of body. */
 export interface BodyBudgets {
   readonly json: Budget;

@@ -4,12 +4,11 @@ import { ServiceError } from '../errors.ts';
 import type { EventFilter } from '../events/filter.ts';
 import type { Table } from '../events/records.ts';
 import type { EventExportPlace, EventExportQuery } from '../store/store.ts';
-import { askedBy } from './asked-by.ts';
+import { queriesOf } from './asked-by.ts';
 import { exportForm } from './export-form.ts';
 import { columnsOf, type ListExportContext } from './export-list.ts';
 import { type ExportPage, requireWhole } from './export-pages.ts';
 import { exportReply } from './export-reply.ts';
-import { countingRefusals, queryLimits } from './reached.ts';
 import { type Header, page, type Reply, resource } from './reply.ts';
 import type { RequestHead } from './request.ts';
 import type { Services } from './services.ts';
@@ -29,13 +28,9 @@ export async function listEvents(table: Table, context: ListContext): Promise<Re
   const asked = { table, filter, order };
   const form = exportForm(head);
   if (form !== undefined) return exportEvents(context, form, asked);
-  const list = services.queries.run(
-    'listEvents',
-    { ...asked, page: number, per_page, ...(cursor === undefined ? {} : { cursor }) },
-    askedBy(context),
-  );
-  const reply = page(await countingRefusals(services.metrics, queryLimits, list), per_page);
-  return withDamage(services, table, filter, reply);
+  const part = { ...asked, page: number, per_page, ...(cursor === undefined ? {} : { cursor }) };
+  const list = await queriesOf(context).run('listEvents', part);
+  return withDamage(services, table, filter, page(list, per_page));
 }
 
 /** The reply with the events that are damaged and missing from it. */
@@ -68,8 +63,7 @@ async function exportEvents(
     context,
     form,
     async (place) => {
-      const part = readPart(context, form, place === undefined ? query : { ...query, place });
-      const read = await countingRefusals(services.metrics, queryLimits, part);
+      const read = await readPart(context, form, place === undefined ? query : { ...query, place });
       const damaged = leftOut();
       if (place !== undefined && damaged > known!)
         throw new ServiceError(
@@ -93,17 +87,12 @@ async function readPart(
   form: WholeListForm,
   query: EventExportQuery,
 ): Promise<ExportPage<EventExportPlace>> {
-  const { queries } = context.services;
+  const queries = queriesOf(context);
   if (form === 'arrow')
     return requireWhole(
-      await queries.run(
-        'exportArrowEvents',
-        { ...query, columns: columnsOf(context.route) },
-        askedBy(context),
-      ),
+      await queries.run('exportArrowEvents', { ...query, columns: columnsOf(context.route) }),
     );
-  const made = await queries.run('exportEvents', query, askedBy(context));
-  const { lines: bytes, ...rest } = requireWhole(made);
+  const { lines: bytes, ...rest } = requireWhole(await queries.run('exportEvents', query));
   return { bytes, ...rest };
 }
 

@@ -2,10 +2,9 @@ import type { ArrowColumn } from '../analytics/arrow-columns.ts';
 import type { Route } from '../contract/routes.ts';
 import type { WholeListForm } from '../contract/whole-list.ts';
 import { arrowColumns } from './arrow-columns.ts';
-import { askedBy } from './asked-by.ts';
+import { queriesOf } from './asked-by.ts';
 import type { ReadPage } from './export-pages.ts';
 import { type ExportContext, exportReply } from './export-reply.ts';
-import { countingRefusals, queryLimits } from './reached.ts';
 import type { Reply } from './reply.ts';
 import type { Services } from './services.ts';
 
@@ -22,13 +21,11 @@ export function exportList<Place>(
   read: ReadPage<Place>,
 ): Promise<Reply> {
   if (form === 'lines') return exportReply(context, form, read);
-  const { services, route } = context;
-  const columns = columnsOf(route);
+  const columns = columnsOf(context.route);
   return exportReply<Place>(context, form, async (place) => {
     const { bytes: lines, next } = await read(place);
     const page = { lines, columns, isFirst: place === undefined, isLast: next === undefined };
-    const made = services.queries.run('arrowPage', page, askedBy(context));
-    const bytes = await countingRefusals(services.metrics, queryLimits, made);
+    const bytes = await queriesOf(context).run('arrowPage', page);
     return next === undefined ? { bytes } : { bytes, next };
   });
 }

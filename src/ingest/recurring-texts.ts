@@ -1,5 +1,3 @@
-import { highs, wordAt } from './words.ts';
-
 const places = 8192;
 /** Longer texts recur seldom: an IPv6 address has up to 39 bytes. */
 const longest = 48;
@@ -92,4 +90,20 @@ function stopsIn(word: number): number {
 function mix(hash: number, word: number): number {
   const product = Math.imul(hash ^ word, 0x9e3779b1);
   return product ^ (product >>> 15);
+}
+
+/** The high bits of four bytes. */
+const highs = 0x80808080 | 0;
+
+/** Four bytes, the first lowest; zeros behind the end. */
+function wordAt(view: DataView, at: number): number {
+  return at + 4 <= view.byteLength ? view.getInt32(at, true) : lastWord(view, at);
+}
+
+function lastWord(view: DataView, from: number): number {
+  let word = 0;
+  for (let at = Math.min(from + 3, view.byteLength - 1); at >= from; at--) {
+    word |= view.getUint8(at) << (8 * (at - from));
+  }
+  return word;
 }

@@ -1,5 +1,6 @@
 import type { AddressList } from '../events/column-readers.ts';
 import { isOneHost, isOneHostIpv4, addressWord as word } from '../events/ip.ts';
+import { finish, step } from '../sketch/hash.ts';
 
 /**
  * A hash of 32 bits of the address at this place, the same in every block and process: what is kept of clients is
@@ -50,17 +51,3 @@ function kindOfIpv4(value: number): number {
 function hashOf(a: number, b: number, c: number, d: number): number {
   return finish(step(step(step(step(0, a), b), c), d));
 }
-
-export function step(hash: number, value: number): number {
-  const scrambled = Math.imul(rotated(Math.imul(value, 0xcc9e2d51), 15), 0x1b873593);
-  return (Math.imul(rotated(hash ^ scrambled, 13), 5) + 0xe6546b64) | 0;
-}
-
-export function finish(hash: number): number {
-  let h = hash;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
-}
-
-const rotated = (value: number, by: number): number => (value << by) | (value >>> (32 - by));

@@ -2,7 +2,8 @@ import { hash, randomUUID } from 'node:crypto';
 import type { EventBlock } from '../events/block.ts';
 import type { TextList } from '../events/column-readers.ts';
 import { limits } from '../limits.ts';
-import { addressHash, finish, step } from './addresses.ts';
+import { finish, step } from '../sketch/hash.ts';
+import { addressHash } from './addresses.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
 
 /** Known to this process alone, so that no sensor can make up connections that look like those of another. */

@@ -1,5 +1,5 @@
 import { maxPorts, maxProtocols } from '../contract/vocabulary.ts';
-import { finish } from '../inventory/addresses.ts';
+import { finish } from '../sketch/hash.ts';
 import { copied, Nodes, roomFor } from './nodes.ts';
 
 /** Rows of flows dated so far ahead that they belong to no hour or day; they are in the whole all the same. */

@@ -1,4 +1,4 @@
-import { finish } from '../inventory/addresses.ts';
+import { finish } from '../sketch/hash.ts';
 import { subnetOf } from './blocks.ts';
 import { type Blocks, hashBlock, Nodes } from './nodes.ts';
 import { pairHash, SeenSet } from './seen-set.ts';

@@ -1,5 +1,5 @@
 import { printAddress, printIpv4 } from '../events/ip.ts';
-import { finish } from '../inventory/addresses.ts';
+import { finish } from '../sketch/hash.ts';
 
 /**
  * Network blocks, each once, by a small number. A block is the 128 bits of its first address, as four words, and the

@@ -1,4 +1,4 @@
-import { finish } from '../inventory/addresses.ts';
+import { finish } from '../sketch/hash.ts';
 import { most } from './edges.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { finish } from '../inventory/addresses.ts';
+import { finish } from '../sketch/hash.ts';
 
 /**
  * Remembers 64-bit hashes, 8 bytes each and as much again for room: what was in the graph before. That two of a million

@@ -28,12 +28,14 @@ const layers: Record<string, Layer> = {
     ],
   },
   tlog: { may: [] },
-  events: { may: ['contract', 'errors', 'limits', 'uuid'] },
+  sketch: { may: [] },
+  events: { may: ['sketch', 'contract', 'errors', 'limits', 'uuid'] },
   rpc: { may: ['errors', 'limits'] },
   sha256: { may: [], types: ['tlog'] },
   'ssh-agent': { may: ['limits', 'worker-url'] },
   ledger: {
     may: [
+      'sketch',
       'tlog',
       'ssh-agent',
       'rpc',
@@ -66,15 +68,16 @@ const layers: Record<string, Layer> = {
     types: ['ledger'],
   },
   timestamps: { may: ['tlog', 'contract', 'errors', 'limits', 'sha256', 'read-file'], types: ['ledger'] },
-  ingest: { may: ['events', 'contract', 'errors', 'limits'], types: ['inventory'] },
-  detect: { may: ['events', 'contract', 'limits'] },
-  inventory: { may: ['events', 'contract', 'errors', 'limits'] },
-  topology: { may: ['inventory', 'events', 'contract', 'errors', 'limits'] },
+  ingest: { may: ['events', 'inventory', 'contract', 'errors', 'limits'] },
+  detect: { may: ['sketch', 'events', 'contract', 'limits'] },
+  inventory: { may: ['sketch', 'events', 'contract', 'errors', 'limits'] },
+  topology: { may: ['sketch', 'inventory', 'events', 'contract', 'errors', 'limits'] },
   rollups: { may: ['inventory', 'events', 'contract', 'errors', 'limits'] },
   triage: { may: ['contract'] },
   'triage-endpoint': { may: ['triage', 'events', 'contract', 'limits'], types: ['store'] },
   store: {
     may: [
+      'sketch',
       'triage',
       'detect',
       'events',
@@ -178,6 +181,8 @@ const vendors = {
   'uWebSockets.js': 'src/http/uws.ts',
   piscina: 'src/rpc/pool.ts',
   lmdb: 'src/lmdb.ts',
+  saxes: 'src/discovery/xml.ts',
+  flatbuffers: 'src/analytics/arrow-flatbuffer.ts',
   uplot: 'src/console/ui/chart.tsx',
   '@tanstack/virtual-core': 'src/console/ui/virtual-rows.ts',
 } as const;
@@ -249,8 +254,8 @@ it('of events, client and console have what reads addresses and ids, and that im
   const used = [...new Set(of.filter((file) => file?.startsWith('src/events/')))].sort();
   expect(used).toEqual(['src/events/event-id.ts', 'src/events/ip.ts']);
   const theirs = imports.filter(({ file, typesOnly }) => used.includes(file) && !typesOnly).map(target);
-  expect(theirs).toEqual(['src/uuid.ts']);
-  expect(imports.filter(({ file }) => file === 'src/uuid.ts').map(shown)).toEqual([]);
+  expect(theirs.sort()).toEqual(['src/sketch/hash.ts', 'src/uuid.ts']);
+  expect(imports.filter(({ file }) => theirs.includes(file)).map(shown)).toEqual([]);
 });
 
 it('Node is imported as node:, so that no package can stand in for it', () => {

@@ -131,7 +131,7 @@ describe('a program', () => {
 
   test.each([
     ['fails', 'echo "no route to you" >&2; exit 1', 'no route to you'],
-    ['prints no XML', 'cat >/dev/null; echo hello', 'text outside'],
+    ['prints no XML', 'cat >/dev/null; echo hello', 'outside of root'],
     [
       'says that it failed',
       printing(`${start}<runstats><finished exit="error" errormsg="bad luck"/></runstats></nmaprun>`),

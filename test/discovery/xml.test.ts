@@ -7,7 +7,7 @@ type Event = [string, Record<string, string>] | [string];
 function read(pieces: readonly string[]): Event[] {
   const events: Event[] = [];
   const reader = new XmlReader({
-    open: (name, attributes) => events.push([name, Object.fromEntries(attributes)]),
+    open: (name, attributes) => events.push([name, { ...attributes }]),
     close: (name) => events.push([`/${name}`]),
   });
   for (const piece of pieces) reader.push(piece);
@@ -45,6 +45,10 @@ test('in whatever pieces it comes', () => {
       expect(read(places.slice(1).map((end, n) => document.slice(places[n], end)))).toEqual(wanted);
     }),
   );
+});
+
+test('references to control characters, which nmap writes for bytes of a banner', () => {
+  expect(read(['<a b="&#x1;&#x1b;"/>'])[0]).toEqual(['a', { b: '\u0001\u001b' }]);
 });
 
 describe('refused', () => {

@@ -1,3 +1,5 @@
+import { finish } from '../../sketch/hash.ts';
+
 /** Plain data: by bucket how many slots are used, and these one after another, seven words each. */
 export interface ConnectionSlotsState {
   readonly used: Uint8Array;
@@ -317,8 +319,5 @@ export class ConnectionSlots {
 
 /** The finish of MurmurHash3 over all of it. */
 function placeOf(src: number, dst: number, what: number): number {
-  let hash = src ^ Math.imul(dst, 0x85ebca6b) ^ Math.imul(what, 0x9e3779b1);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
+  return finish(src ^ Math.imul(dst, 0x85ebca6b) ^ Math.imul(what, 0x9e3779b1));
 }

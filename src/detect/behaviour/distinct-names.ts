@@ -1,3 +1,5 @@
+import { finish, fnv } from '../../sketch/hash.ts';
+
 /**
  * How many distinct texts: a sketch of the smallest hashes (bottom-k; Bar-Yossef et al.: Counting Distinct Elements in a
  * Data Stream, 2002). It is exact below its limit k and estimates beyond, with a standard error of 1 / sqrt(k - 2): 3 %
@@ -73,13 +75,7 @@ export function distinctBytes({ hashes, texts }: Distinct): number {
 }
 
 /** FNV-1a with the finish of MurmurHash3, whose bits all depend on each other; 1 ns a character. */
-export function hashText(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
-}
+export const hashText = (text: string): number => finish(fnv(text));
 
 /** Whether hashes as large as this one still have a place. */
 function insert(

@@ -1,4 +1,5 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
+import { finish, fnvStart, fnvStep } from '../../sketch/hash.ts';
 import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
 import { hashText } from './distinct-names.ts';
 import { FirstSeen, type FirstSeenState } from './first-seen.ts';
@@ -348,25 +349,17 @@ function addHost(hosts: string[], host: string): void {
 
 /** FNV-1a of the first three parts of an address: /24 of IPv4, /48 of IPv6. */
 function networkHash(address: string): number {
-  let hash = 0x811c9dc5;
+  let hash = fnvStart;
   let parts = 0;
   for (let i = 0; i < address.length; i++) {
     const code = address.charCodeAt(i);
     if ((code === 46 || code === 58) && ++parts === 3) break;
-    hash = Math.imul(hash ^ code, 0x01000193);
+    hash = fnvStep(hash, code);
   }
-  return mixed(hash);
+  return finish(hash);
 }
 
-const otherHash = (hash: number): number => mixed(hash ^ 0x9e3779b9);
-
-/** The finalizer of MurmurHash3. */
-function mixed(value: number): number {
-  let hash = value;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
-}
+const otherHash = (hash: number): number => finish(hash ^ 0x9e3779b9);
 
 function sight(host: string, day: Day, rare: readonly Rare[], severity: Severity): Sighted {
   const listed = rare.slice(0, rareDestinations.listed);

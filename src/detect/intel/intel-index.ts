@@ -20,6 +20,7 @@
  */
 import { addressWord, ipv4Of, parseAddress, printAddress, printIpv4 } from '../../events/ip.ts';
 import { limits } from '../../limits.ts';
+import { finish, fnvStep } from '../../sketch/hash.ts';
 import type { Indicator } from './indicator.ts';
 
 const version = 1;
@@ -228,25 +229,17 @@ function insert(slots: Uint32Array, hash: number, n: number): void {
   slots[slot] = n + 1;
 }
 
-/** The last steps of MurmurHash3. */
-function mix(value: number): number {
-  let h = value;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
-}
-
-const hashOf4 = (word: number, prefix: number, seed: number): number => mix(mix(word ^ seed) + prefix);
+const hashOf4 = (word: number, prefix: number, seed: number): number => finish(finish(word ^ seed) + prefix);
 
 function hashOf6([a, b, c, d]: Words, prefix: number, seed: number): number {
-  return mix(mix(mix(mix(mix(a ^ seed) ^ b) ^ c) ^ d) + prefix);
+  return finish(finish(finish(finish(finish(a ^ seed) ^ b) ^ c) ^ d) + prefix);
 }
 
 /** Of what stands from `start` on, taken from its end: so that the names above a name are hashed on the way. */
 function hashOfName(name: string, start: number, seed: number): number {
   let h = seed;
-  for (let i = name.length - 1; i >= start; i--) h = step(h, name.charCodeAt(i));
-  return mix(h);
+  for (let i = name.length - 1; i >= start; i--) h = fnvStep(h, name.charCodeAt(i));
+  return finish(h);
 }
 
 /** A name and those above it, the shortest first: where each starts, and its hash. */
@@ -267,16 +260,13 @@ function hashed(name: string, seed: number): Hashed {
   const hashes: number[] = [];
   let h = seed;
   for (let start = name.length - 1; start >= 0; start--) {
-    h = step(h, name.charCodeAt(start));
+    h = fnvStep(h, name.charCodeAt(start));
     if (start > 0 && name.charCodeAt(start - 1) !== dot) continue;
     starts.push(start);
-    hashes.push(mix(h));
+    hashes.push(finish(h));
   }
   return Object.assign(last, { name, seed, count: starts.length, starts, hashes });
 }
-
-/** FNV-1a. */
-const step = (h: number, code: number): number => Math.imul(h ^ code, 0x01000193);
 
 /** The lengths of prefix that there are, the longest first. */
 function lengthsIn(prefixes: Uint8Array): number[] {

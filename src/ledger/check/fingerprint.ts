@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { finish } from '../../sketch/hash.ts';
 
 export interface FingerprintSums {
   readonly left: number;
@@ -77,9 +78,4 @@ function mix(seed: number, a: number, b: number, c: number, d: number, e: number
 }
 
 /** The finalizer of MurmurHash3 with an offset, so that zeros have an effect too. */
-function scramble(word: number): number {
-  let x = (word + 0x9e3779b9) | 0;
-  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
-  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
-  return x ^ (x >>> 16);
-}
+const scramble = (word: number): number => finish(word + 0x9e3779b9) | 0;

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { fnv } from '../../sketch/hash.ts';
 import { pageWidth } from '../../tlog/page.ts';
 import { uuidToBytes } from '../../uuid.ts';
 import { LeafIndex, segmentLeaves } from '../storage/leaf-index.ts';
@@ -96,7 +97,7 @@ export class SegmentIndexes {
     this.#ids.add(entry.idWord(0), entry.idWord(1), entry.idWord(2), entry.idWord(3), high, low);
     if (entry.kind !== this.#kind) {
       this.#kind = entry.kind;
-      this.#kindWord = nameWord(entry.kind);
+      this.#kindWord = fnv(entry.kind) | 0;
     }
     this.#kinds.add(this.#kindWord, high, low, 0, 0, 0);
   }
@@ -295,7 +296,7 @@ export class StoredIndexes {
     while (rows?.next() === true) {
       const index = keyNumber(rows.key());
       if (index < size && reader.read(rows.value()))
-        missing.add(nameWord(reader.kind), Math.floor(index / 2 ** 32), index % 2 ** 32, 0, 0, 0);
+        missing.add(fnv(reader.kind) | 0, Math.floor(index / 2 ** 32), index % 2 ** 32, 0, 0, 0);
     }
     return kinds.without(missing);
   }
@@ -336,7 +337,7 @@ export class StoredIndexes {
         continue;
       }
       const [kind, chunk] = name;
-      if (kind !== last.kind) last = { kind, word: nameWord(kind), places: 0, index: -1 };
+      if (kind !== last.kind) last = { kind, word: fnv(kind) | 0, places: 0, index: -1 };
       if (last.places !== chunk * chunkEntries)
         findings.add(
           'kind_index',
@@ -380,11 +381,4 @@ export class StoredIndexes {
     const table = tables.get(name);
     return table && new RowCursor(file, table, onDamage);
   }
-}
-
-/** Returns a 32-bit hash of a name (FNV-1a). */
-function nameWord(name: string): number {
-  let word = 0x811c9dc5;
-  for (let i = 0; i < name.length; i++) word = Math.imul(word ^ name.charCodeAt(i), 0x01000193);
-  return word;
 }

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { ServiceError } from '../../errors.ts';
 import { type Database, isReadOnly, type Key, ownBytes, type RootDatabase } from '../../lmdb.ts';
+import { fnv } from '../../sketch/hash.ts';
 
 /*
  * A row as stored: its value, u32 CRC-32 of key and value, u32 mark. Rows of earlier versions have only the value. A
@@ -214,14 +215,7 @@ class SealedRows<V, K extends Key> {
 
 /** CRC-32 of a key and of bytes. */
 export function checksum(key: Key, bytes: Uint8Array): number {
-  return crc32(bytes, hashOf(String(key)));
-}
-
-/** FNV-1a: every changed character changes it. */
-function hashOf(text: string): number {
-  let hash = 0x811c_9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193);
-  return hash >>> 0;
+  return crc32(bytes, fnv(String(key)));
 }
 
 function sealed(key: Key, value: Uint8Array): Buffer {

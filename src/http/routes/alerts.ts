@@ -1,0 +1,176 @@
+import type { ExportPlace } from '../../analytics/alert-export.ts';
+import { alertFilterQuery } from '../../contract/alert-parameters.ts';
+import { listFilterOf, parseListFilter } from '../../contract/query.ts';
+import type { Alert } from '../../contract/resources/alert.ts';
+import type { AlertBulkInput } from '../../contract/resources/alert-bulk.ts';
+import type { alertsRoutes } from '../../contract/routes/alerts.ts';
+import { maxEntryIds, severities } from '../../contract/vocabulary.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
+import { withAssets } from '../../events/alert-assets.ts';
+import { limits } from '../../limits.ts';
+import type { AlertChange, AlertChanged } from '../../store/store.ts';
+import { afterCommit } from '../after-commit.ts';
+import { type QueryContext, queriesOf } from '../asked-by.ts';
+import { changeEach } from '../bulk-change.ts';
+import type { Context, Handlers } from '../context.ts';
+import { requireWhole } from '../export-pages.ts';
+import { exportReply } from '../export-reply.ts';
+import { alertHistogram } from '../histograms.ts';
+import { ifMatchVersion } from '../if-match.ts';
+import { listReply, pooledList } from '../list-reply.ts';
+import { requireLog } from '../log-required.ts';
+import { created, data, type Reply, resource } from '../reply.ts';
+import type { Services } from '../services.ts';
+
+export const alertsHandlers = {
+  listAlerts: (context) => pooledList(context, 'listAlerts'),
+
+  getAlertHistogram: (context) => alertHistogram(context),
+
+  async bulkUpdateAlerts(context) {
+    const { services, body, identity, audited } = context;
+    requireAssignee(body.change, services);
+    const endTurn = services.bulkChanges.take();
+    try {
+      const logged = entriesOfEach(body.change);
+      if (logged > 0) await requireLog(services);
+      const ids = await alertsOf(body, mostOf(logged), context);
+      const answer = await changeEach(services, ids, body.change, identity.principal);
+      if (logged > 0) audited?.noteEntries();
+      return data(answer);
+    } finally {
+      endTurn();
+    }
+  },
+
+  exportAlerts(context) {
+    const { format = 'ndjson', ...which } = context.query;
+    const asked = { filter: listFilterOf(which), format, version: context.services.version };
+    const name = `alerts-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}${endings[format]}`;
+    return exportReply<ExportPlace>(
+      context,
+      'lines',
+      async (place) => {
+        const part = place === undefined ? asked : { ...asked, place };
+        const { lines: bytes, ...rest } = requireWhole(await queriesOf(context).run('exportAlerts', part));
+        return { bytes, ...rest };
+      },
+      [['Content-Disposition', `attachment; filename="${name}"`]],
+    );
+  },
+
+  async groupAlerts(context) {
+    const { services, query } = context;
+    const { by, limit = limits.defaultPerPage, ...which } = query;
+    const found = await queriesOf(context).run('groupAlerts', { by, limit, filter: listFilterOf(which) });
+    if (!found.complete) services.metrics.limitReached('maxAlertGroups');
+    return data(found);
+  },
+
+  getAlert: ({ services, params }) =>
+    resource('alert', params.alert_id, readAlert(params.alert_id, services)),
+
+  async updateAlert(context) {
+    const { services, params, headers, body, identity, audited } = context;
+    requireAssignee(body, services);
+    const toBeLogged = mustBeLogged(body, params.alert_id, services);
+    if (toBeLogged) await requireLog(services);
+    const version = ifMatchVersion(headers['if-match']);
+    const update = await services.store.changeAlert(params.alert_id, body, identity.principal, version);
+    if (toBeLogged) audited?.noteEntries();
+    return announce(update, services);
+  },
+
+  listAlertHistory: (context) => listOfAlert(context, 'listAlertHistory'),
+
+  listAlertNotes: (context) => listOfAlert(context, 'listNotes'),
+
+  async addAlertNote({ services, params, body, identity }) {
+    const { note, update } = await services.store.addNote(params.alert_id, body.text, identity.principal);
+    afterCommit(services, () => services.publishAlert(update));
+    const { id, ...attributes } = note;
+    return created('alert_note', id, attributes, `/api/v1/alerts/${params.alert_id}/notes`);
+  },
+} satisfies Handlers<typeof alertsRoutes>;
+
+/** Entries of the transparency log that the change may cause for each alert. */
+const entriesOfEach = ({ ai_override, severity }: AlertChange): number =>
+  Number(ai_override !== undefined) + Number(isHigh(severity));
+
+const isHigh = (level: AlertChange['severity']): boolean =>
+  level !== undefined && severities.indexOf(level) >= severities.indexOf('high');
+
+/** The audit record of the call names all entries that it caused, and has room for so many. */
+const mostOf = (logged: number): number =>
+  logged === 0 ? limits.maxBulkAlerts : Math.floor(maxEntryIds / logged);
+
+/** The ids of the alerts that are meant, each once. */
+async function alertsOf(
+  { ids, filter }: AlertBulkInput,
+  most: number,
+  context: QueryContext,
+): Promise<readonly string[]> {
+  if (ids !== undefined && filter !== undefined) throw invalidField('filter', 'excludes ids');
+  if (ids !== undefined) {
+    const distinct = [...new Set(ids.map((id) => id.toLowerCase()))];
+    if (distinct.length > most) throw invalidField('ids', tooMany('names', distinct.length, most));
+    return distinct;
+  }
+  if (filter === undefined) throw invalidField('ids', 'is required, or filter instead');
+  const query = { filter: parseListFilter(alertFilterQuery, filter), limit: most };
+  const { ids: found, total } = await queriesOf(context).run('matchAlerts', query);
+  if (total > most) {
+    context.services.metrics.limitReached('maxBulkAlerts');
+    throw invalidField('filter', tooMany('matches', total, most));
+  }
+  return found;
+}
+
+const tooMany = (verb: string, count: number, most: number): string =>
+  `${verb} ${count} alerts; at most ${most} can be changed so at a time`;
+
+const endings = { ndjson: '.ndjson', ocsf: '.ocsf.ndjson' } as const;
+
+/** An override of the AI's verdict, and a severity that brings an alert to high. */
+function mustBeLogged({ ai_override, severity }: AlertChange, id: string, services: Services): boolean {
+  return ai_override !== undefined || (isHigh(severity) && !isHigh(readAlert(id, services).severity));
+}
+
+const listOfAlert = (
+  context: Context<'listAlertHistory' | 'listAlertNotes'>,
+  task: 'listAlertHistory' | 'listNotes',
+) =>
+  listReply(context, async (query, options) => {
+    const { services, params } = context;
+    // First, because it refuses a cursor of another list, whatever the alert.
+    const page = await services.queries.run(task, { alertId: params.alert_id, query }, options);
+    readAlert(params.alert_id, services);
+    return page;
+  });
+
+/** The alert, or NOT_FOUND. */
+function readAlert(id: string, { reader }: Services): Alert {
+  const alert = reader.getAlert(id);
+  if (alert === undefined) throw new ServiceError('NOT_FOUND', `there is no alert ${id}`);
+  return alert;
+}
+
+/** @throws INVALID_REQUEST where a change names an assignee who is not an active user. */
+function requireAssignee({ assignee }: AlertChange, { reader }: Pick<Services, 'reader'>): void {
+  if (assignee === undefined || assignee === '') return;
+  const user = reader.principalByName(assignee);
+  if (user?.kind !== 'user' || user.status !== 'active')
+    throw invalidField('assignee', 'must be the name of an active user');
+}
+
+/** Tells subscribers and the outbox pump of a committed change, and makes it the answer. */
+function announce(update: AlertChanged, services: Services): Reply {
+  afterCommit(services, () => {
+    if (!update.unchanged) services.publishAlert(update);
+    services.pokeOutbox();
+  });
+  const { assets } = services.reader;
+  assets.refresh();
+  const { id, ...attributes } = withAssets(update.alert, assets);
+  return resource('alert', id, attributes);
+}

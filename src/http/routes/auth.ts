@@ -1,0 +1,71 @@
+import { addressGroup } from '../../address-group.ts';
+import type { Caller } from '../../contract/resources/principal.ts';
+import type { authRoutes } from '../../contract/routes/auth.ts';
+import { operationIds } from '../../contract/routes.ts';
+import { principalAttributes } from '../../contract/shown-attributes.ts';
+import { ServiceError } from '../../errors.ts';
+import { isAllowed } from '../access.ts';
+import type { Handlers } from '../context.ts';
+import { countingRefusals } from '../reached.ts';
+import { bareJson, noContent, resource } from '../reply.ts';
+
+const passwordLimits = {
+  RATE_LIMITED: 'maxLoginFailuresPerMinute',
+  OVERLOADED: 'maxPasswordChecksInFlight',
+} as const;
+
+export const authHandlers = {
+  async login({ services, body, remoteAddress, audited }) {
+    const ended = (jti: string) => {
+      audited?.noteEntries();
+      services.revoked(jti);
+    };
+    const session = services.auth.login(body, addressGroup(remoteAddress), ended, audited?.id);
+    const tokens = await countingRefusals(services.metrics, passwordLimits, session);
+    audited?.noteEntries();
+    services.pokeOutbox();
+    return bareJson(tokens);
+  },
+
+  async refresh({ services, body, audited }) {
+    const ended = (jti: string) => {
+      audited?.noteEntries();
+      services.revoked(jti);
+    };
+    try {
+      return bareJson(await services.auth.refresh(body.refresh_token, ended, audited?.id));
+    } finally {
+      // A token that is used twice ends its session, which is a critical event.
+      services.pokeOutbox();
+    }
+  },
+
+  async logout({ services, identity, audited }) {
+    await services.auth.logout(identity);
+    audited?.noteEntries();
+    if (identity.jti !== undefined) services.revoked(identity.jti);
+    services.pokeOutbox();
+    return noContent;
+  },
+
+  /** `roles` are those of the credentials, which may be fewer than the principal's. */
+  whoAmI({ services, identity }) {
+    const principal = services.reader.principal(identity.principal.id);
+    if (principal === undefined) throw new ServiceError('UNAUTHENTICATED', 'the principal is no more');
+    const { policy } = services;
+    const caller: Caller = {
+      ...principalAttributes({ ...principal, roles: identity.roles }),
+      operations: operationIds.filter((operation) => isAllowed(policy.accessOf(operation), identity)),
+    };
+    return resource('principal', principal.id, caller);
+  },
+
+  async changePassword(context) {
+    const { services, body, identity, remoteAddress } = context;
+    const changing = services.auth.changePassword(identity, body, addressGroup(remoteAddress));
+    await countingRefusals(services.metrics, passwordLimits, changing);
+    services.principalChanged(identity.principal.id);
+    services.pokeOutbox();
+    return noContent;
+  },
+} satisfies Handlers<typeof authRoutes>;

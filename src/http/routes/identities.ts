@@ -1,0 +1,164 @@
+import type { PrincipalUpdateInput } from '../../contract/resources/principal.ts';
+import type { identitiesRoutes } from '../../contract/routes/identities.ts';
+import { operationIds } from '../../contract/routes.ts';
+import { principalAttributes, tokenAttributes } from '../../contract/shown-attributes.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
+import type { Principal } from '../../store/store.ts';
+import { callerOf } from '../access.ts';
+import { severalOperations } from '../audit-caps.ts';
+import type { Handlers } from '../context.ts';
+import { ifMatchVersion } from '../if-match.ts';
+import { listReply, pooledList } from '../list-reply.ts';
+import { requireLog } from '../log-required.ts';
+import { countingRefusals } from '../reached.ts';
+import { created, noContent, resource } from '../reply.ts';
+import type { Services } from '../services.ts';
+
+const passwordLimits = { OVERLOADED: 'maxPasswordChecksInFlight' } as const;
+
+/** What records tell of. It is no enum of the schema, which is itself a part of the table of operations. */
+const recordedOperations: ReadonlySet<unknown> = new Set([...operationIds, severalOperations]);
+
+export const identitiesHandlers = {
+  listPrincipals: (context) => pooledList(context, 'listPrincipals'),
+
+  async createPrincipal({ services, body, identity }) {
+    await requireLog(services);
+    const creating = services.auth.createPrincipal(body, callerOf(identity));
+    const principal = await countingRefusals(services.metrics, passwordLimits, creating);
+    services.pokeOutbox();
+    const location = `/api/v1/principals/${principal.id}`;
+    return created('principal', principal.id, principalAttributes(principal), location);
+  },
+
+  getPrincipal({ services, params }) {
+    const principal = readPrincipal(params.principal_id, services);
+    return resource('principal', principal.id, principalAttributes(principal));
+  },
+
+  async updatePrincipal(context) {
+    const { services, params, headers, body, identity, audited } = context;
+    if (mustBeLogged(body)) await requireLog(services);
+    const version = ifMatchVersion(headers['if-match']);
+    const { kind, version: before } = readPrincipal(params.principal_id, services);
+    const change = () => {
+      const known = readPrincipal(params.principal_id, services);
+      return services.auth.changePrincipal(known, body, callerOf(identity), version);
+    };
+    const changing = mayTakeAway(kind, body)
+      ? services.policy.changePrincipal(params.principal_id, body, change)
+      : change();
+    const { principal } = await countingRefusals(services.metrics, passwordLimits, changing);
+    if (principal.version === before) audited?.noteNoChange();
+    services.principalChanged(principal.id);
+    services.pokeOutbox();
+    return resource('principal', principal.id, principalAttributes(principal));
+  },
+
+  getPolicy: ({ services: { policy } }) => resource('policy', policy.id, policy.current),
+
+  async updatePolicy(context) {
+    const { services, headers, body, identity, audited } = context;
+    await requireLog(services);
+    const { policy } = services;
+    const before = policy.current.version;
+    const version = ifMatchVersion(headers['if-match']);
+    const replaced = await policy.replace(body.rules, identity.principal, version, (entryId) =>
+      audited?.noteEntries([entryId]),
+    );
+    if (replaced.version === before) audited?.noteNoChange();
+    return resource('policy', policy.id, replaced);
+  },
+
+  async reloadPolicy({ services, identity, audited }) {
+    await requireLog(services);
+    const { policy } = services;
+    const before = policy.current.version;
+    const reloaded = await policy.reload(identity.principal, (entryId) => audited?.noteEntries([entryId]));
+    if (reloaded.version === before) audited?.noteNoChange();
+    return resource('policy', policy.id, reloaded);
+  },
+
+  listAuditRecords(context) {
+    const wanted = context.query.filter.terms.find(({ field }) => field === 'operation')?.values ?? [];
+    if (!wanted.every((operation) => recordedOperations.has(operation)))
+      throw invalidField('operation', 'must be an operation id of the OpenAPI document');
+    return pooledList(context, 'listAudit');
+  },
+
+  listTokens: (context) => pooledList(context, 'listTokens'),
+
+  async issueToken({ services, body, identity }) {
+    await requireLog(services);
+    const { name, scopes: roles, principal_id = identity.principal.id, expires_at } = body;
+    const principal = services.reader.principal(principal_id);
+    if (principal === undefined) throw invalidField('principal_id', 'is not the id of a principal');
+    const terms = { name, roles, ...(expires_at === undefined ? {} : { expires_at }) };
+    const { token, record } = await services.auth.issueLongLived(principal, terms, callerOf(identity));
+    services.pokeOutbox();
+    return created(
+      'token',
+      record.jti,
+      { ...tokenAttributes(record), token },
+      `/api/v1/tokens/${record.jti}`,
+    );
+  },
+
+  getToken({ services, params }) {
+    const token = services.reader.token(params.token_id);
+    if (token === undefined) throw new ServiceError('NOT_FOUND', `there is no token ${params.token_id}`);
+    return resource('token', token.jti, tokenAttributes(token));
+  },
+
+  async revokeToken({ services, params, identity }) {
+    const revoked = await services.store.revokeToken(params.token_id, identity.principal);
+    if (!revoked)
+      throw new ServiceError('NOT_FOUND', `there is no token ${params.token_id}, or it was revoked`);
+    services.revoked(params.token_id);
+    services.pokeOutbox();
+    return noContent;
+  },
+
+  listKeys: (context) => listReply(context, context.services.listKeys),
+
+  async rotateKey({ services, body, identity, audited }) {
+    const { entry_ids, ...key } = await services.ledger.rotateKey(body.purpose, identity.principal.id);
+    audited?.noteEntries(entry_ids);
+    await services.keysChanged();
+    return resource('key', key.kid, key);
+  },
+
+  async retireKey({ services, params, identity, audited }) {
+    const { entry_ids, ...key } = await services.ledger.retireKey(params.key_id, identity.principal.id);
+    audited?.noteEntries(entry_ids);
+    return resource('key', key.kid, key);
+  },
+
+  async revokeKey({ services, params, body, identity, audited }) {
+    const { entry_ids, ...key } = await services.ledger.revokeKey(
+      params.key_id,
+      body.reason,
+      identity.principal.id,
+    );
+    audited?.noteEntries(entry_ids);
+    await services.keysChanged();
+    return resource('key', key.kid, key);
+  },
+} satisfies Handlers<typeof identitiesRoutes>;
+
+/** Whether it could be the last one who is able to administer: users only are. */
+function mayTakeAway(kind: Principal['kind'], { roles, status }: PrincipalUpdateInput): boolean {
+  return kind === 'user' && (roles !== undefined || (status !== undefined && status !== 'active'));
+}
+
+/** What gives somebody more. To lock a principal out must be possible when the log takes nothing: its entry waits. */
+function mustBeLogged({ roles, status }: PrincipalUpdateInput): boolean {
+  return roles !== undefined || status === 'active';
+}
+
+/** @throws NOT_FOUND */
+function readPrincipal(id: string, { reader }: Pick<Services, 'reader'>): Principal {
+  const principal = reader.principal(id);
+  if (principal === undefined) throw new ServiceError('NOT_FOUND', `there is no principal ${id}`);
+  return principal;
+}

@@ -1,0 +1,66 @@
+import type { IngestAnswer } from '../../contract/resources/ingest.ts';
+import type { otlpRoutes } from '../../contract/routes/otlp.ts';
+import type { Handlers } from '../context.ts';
+import { withHeader } from '../reply.ts';
+import { encoded, encodingOf, mediaTypes, type OtlpMessage } from '../shippers/otlp-encoding.ts';
+import { message, messageField, numberField, textField } from '../shippers/protobuf-message.ts';
+import { storeBody } from '../store-body.ts';
+
+export const otlpHandlers = {
+  async otlpLogs(context) {
+    const { head, query, body, identity } = context;
+    const encoding = encodingOf(head);
+    const framing = { name: `otlp_${encoding}`, sender: identity.principal.id } as const;
+    const { length } = body.arrived;
+    const { answer, receipt } = await storeBody(context, { ...query, framing });
+    const { accepted, rejected, ignored, duplicates } = answer;
+    const nothing = accepted + rejected + ignored + duplicates === 0;
+    // Names that are misspelt, as in snake_case, are to be ignored: nobody would ever know.
+    const warning =
+      nothing && encoding === 'json' && length > 2 ? 'the request holds no log records to store' : '';
+    const reply = {
+      kind: 'bare',
+      status: 200,
+      mediaType: mediaTypes[encoding],
+      body: encoded(otlpAnswer(answer, warning), encoding),
+    } as const;
+    return withHeader(reply, receipt);
+  },
+} satisfies Handlers<typeof otlpRoutes>;
+
+/** Reasons that are told; more would be cut in logs of collectors. */
+const toldReasons = 5;
+/** … and their length in all: names in them come from what was sent. */
+const toldCharacters = 1000;
+
+/**
+ * ExportLogsServiceResponse: `partial_success` where records were rejected, which nobody sends again. What came before, and
+ * what is of kinds that are not stored, was accepted. `warning` is told where nothing was rejected.
+ */
+function otlpAnswer(answer: IngestAnswer, warning = ''): OtlpMessage {
+  const { rejected } = answer;
+  const text = rejected > 0 ? reasonsOf(answer) : warning;
+  if (text === '') return { json: () => ({}), protobuf: () => message() };
+  return {
+    // Numbers of 64 bits are texts in the JSON of Protocol Buffers, and what is 0 is left out.
+    json: () => ({
+      partialSuccess: {
+        ...(rejected > 0 ? { rejectedLogRecords: String(rejected) } : {}),
+        errorMessage: text,
+      },
+    }),
+    protobuf: () => messageField(1, message(numberField(1, rejected), textField(2, text))),
+  };
+}
+
+function reasonsOf({ rejected, accepted, ignored, duplicates, errors }: IngestAnswer): string {
+  const told = errors.slice(0, toldReasons).map(({ line, field, reason }) => {
+    const what = field === undefined || field === 'line' ? 'the record' : field;
+    return `log record ${line}: ${what} ${reason}`;
+  });
+  if (rejected > told.length) told.push('…');
+  const all = rejected + accepted + ignored + duplicates;
+  return `${rejected} of ${all} log records were rejected; ${told.join('; ')}`
+    .slice(0, toldCharacters)
+    .toWellFormed();
+}

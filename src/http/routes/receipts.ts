@@ -1,0 +1,39 @@
+import type { receiptRoutes } from '../../contract/routes/receipts.ts';
+import { ServiceError } from '../../errors.ts';
+import type { LogView } from '../../ledger/ledger.ts';
+import type { StoredReceipt } from '../../store/store.ts';
+import type { Handlers } from '../context.ts';
+import { logView } from '../log-view.ts';
+import { signatureOf } from '../receipts.ts';
+import { resource } from '../reply.ts';
+import type { Services } from '../services.ts';
+import { loggedProof, writeProofBundle } from '../write-bundle.ts';
+
+export const receiptHandlers = {
+  /** Sensors see their own receipts; another's does not exist for them. */
+  async getReceipt(context) {
+    const { services, params, identity } = context;
+    const id = params.receipt_id.toLowerCase();
+    const stored = services.reader.getReceipt(id);
+    const { principal, roles } = identity;
+    const isHidden = roles.every((role) => role === 'sensor') && stored?.receipt.sensor.id !== principal.id;
+    if (stored === undefined || isHidden) throw new ServiceError('NOT_FOUND', `there is no receipt ${id}`);
+    return resource('receipt', id, await writeReceipt(services, stored, await logView(context)));
+  },
+} satisfies Handlers<typeof receiptRoutes>;
+
+/** The attributes as JSON: the head in the proof has a timestamp of more digits than a double prints. */
+async function writeReceipt(
+  services: Services,
+  { receipt, batch }: StoredReceipt,
+  view: LogView,
+): Promise<string> {
+  const signature = await signatureOf(services, receipt);
+  const keys =
+    signature === undefined
+      ? []
+      : (await services.ledger.keys()).filter(({ kid }) => kid === signature.key_id);
+  const proof = batch === undefined ? undefined : await loggedProof(services, batch.entry_id, view);
+  const attributes = JSON.stringify({ receipt, ...signature, keys, batch });
+  return proof === undefined ? attributes : `${attributes.slice(0, -1)},"proof":${writeProofBundle(proof)}}`;
+}

@@ -1,0 +1,58 @@
+import type { rulesRoutes } from '../../contract/routes/rules.ts';
+import { askedBy } from '../asked-by.ts';
+import type { Handlers } from '../context.ts';
+import { ifMatchVersion } from '../if-match.ts';
+import { listReply } from '../list-reply.ts';
+import { requireLog } from '../log-required.ts';
+import { countingRefusals, ruleTaskLimits } from '../reached.ts';
+import { created, data, noContent, resource } from '../reply.ts';
+
+export const rulesHandlers = {
+  listRules: (context) => listReply(context, async (query) => context.services.rules.list(query)),
+
+  async createRule({ services, body, identity }) {
+    await requireLog(services);
+    const { id, rule } = await services.rules.create(body, identity.principal);
+    return created('rule', id, rule, `/api/v1/rules/${id}`);
+  },
+
+  async reloadRules({ services, identity, audited }) {
+    await requireLog(services);
+    const { unchanged, ...reloaded } = await services.rules.reload(identity.principal);
+    if (unchanged) audited?.noteNoChange();
+    return data(reloaded);
+  },
+
+  async validateRule(context) {
+    const { services, body } = context;
+    const validated = services.rules.validate(body.source, askedBy(context));
+    return data(await countingRefusals(services.metrics, ruleTaskLimits, validated));
+  },
+
+  async testRule(context) {
+    const { services, body } = context;
+    const tested = services.rules.test(body, askedBy(context));
+    return data(await countingRefusals(services.metrics, ruleTaskLimits, tested));
+  },
+
+  getRule({ services, params }) {
+    const { id, rule } = services.rules.get(params.rule_id);
+    return resource('rule', id, rule);
+  },
+
+  async updateRule(context) {
+    const { services, params, headers, body, identity, audited } = context;
+    await requireLog(services);
+    const version = ifMatchVersion(headers['if-match']);
+    const updated = await services.rules.update(params.rule_id, body, identity.principal, version);
+    if (updated.unchanged) audited?.noteNoChange();
+    return resource('rule', updated.id, updated.rule);
+  },
+
+  async deleteRule({ services, params, headers, identity }) {
+    await requireLog(services);
+    const version = ifMatchVersion(headers['if-match']);
+    await services.rules.remove(params.rule_id, identity.principal, version);
+    return noContent;
+  },
+} satisfies Handlers<typeof rulesRoutes>;

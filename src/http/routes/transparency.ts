@@ -1,0 +1,212 @@
+import { writeList } from '../../contract/json-list.ts';
+import { onlyLeaf } from '../../contract/query.ts';
+import { transparencyRoutes } from '../../contract/routes/transparency.ts';
+import { writeTreeHead } from '../../contract/write-tree-head.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
+import type { EntriesQuery, LogView, PublicJwk } from '../../ledger/ledger.ts';
+import { limits } from '../../limits.ts';
+import { TlogError } from '../../tlog/fault.ts';
+import { parseEntriesPath, parseTilePath } from '../../tlog/tile.ts';
+import type { Handlers } from '../context.ts';
+import { exportForm } from '../export-form.ts';
+import { exportList, type ListExportContext } from '../export-list.ts';
+import { isPublicKind, keyHistoryKinds, leafItem, readable, writeLeaf } from '../log-entries.ts';
+import { logView } from '../log-view.ts';
+import { bareJson, jsonText, page, type Reply } from '../reply.ts';
+import type { RequestHead } from '../request.ts';
+import type { Services } from '../services.ts';
+import { writeProofBundle } from '../write-bundle.ts';
+
+export const transparencyHandlers = {
+  /** The bare head of the specification, its timestamp in exact digits. */
+  async getTreeHead(context) {
+    const { services, query } = context;
+    return jsonText(writeTreeHead(await services.logReader.head(await logView(context), query.tree_size)));
+  },
+
+  async getInclusionProof(context) {
+    const { services, query } = context;
+    const leaf = onlyLeaf(query);
+    return bareJson(await services.logReader.inclusion(await logView(context), leaf, query.tree_size));
+  },
+
+  async getConsistencyProof(context) {
+    const { services, query } = context;
+    return bareJson(await services.logReader.consistency(await logView(context), query.first, query.second));
+  },
+
+  async getLeaf(context) {
+    const { services, query, refusal } = context;
+    const view = await logView(context);
+    const leaf = await readable(
+      refusal,
+      () => services.logReader.leaf(view, onlyLeaf(query)),
+      (found) => found,
+    );
+    return jsonText(writeLeaf(leaf));
+  },
+
+  /** Whole, those that there were when the first was read: they are listed oldest first. */
+  async listTreeHeads(context) {
+    const { logReader } = context.services;
+    const view = await logView(context);
+    const { page: number = 1, per_page = limits.defaultPerPage, ...range } = context.query;
+    const form = exportForm(context.head);
+    if (form !== undefined)
+      return exportList<{ number: number; left: number }>(context, form, async (place) => {
+        const { number, left } = place ?? { number: 1, left: undefined };
+        const { heads, total } = await logReader.heads(view, {
+          ...range,
+          page: number,
+          per_page: limits.maxPerPage,
+        });
+        const shown = heads.slice(0, left);
+        const after = (left ?? total) - shown.length;
+        const bytes = writeList(shown.map(headText), 'lines');
+        return after > 0 && shown.length > 0
+          ? { bytes, next: { number: number + 1, left: after } }
+          : { bytes };
+      });
+    const { heads, total } = await logReader.heads(view, { ...range, page: number, per_page });
+    return page({ json: writeList(heads.map(headText)), total, page: number }, per_page);
+  },
+
+  /**
+   * Without a role only of kinds that are public, which have to be named: a list never leaves out in silence. Whole,
+   * those that there were when the first was read: they are listed oldest first.
+   */
+  async listEntries(context) {
+    const { query, refusal } = context;
+    const { kind: kinds, page: number, per_page, ...range } = query;
+    if (refusal !== undefined && !kinds?.every(isPublicKind)) throw refusal;
+    return listLeaves(context, { ...range, ...(kinds === undefined ? {} : { kinds }) });
+  },
+
+  /** Everything that verifiers need offline. */
+  async getProofBundle(context) {
+    const { services, query, refusal } = context;
+    const view = await logView(context);
+    const bundle = await readable(
+      refusal,
+      () => services.proofBundles.get(view, onlyLeaf(query)),
+      ({ leaf }) => leaf,
+    );
+    return jsonText(writeProofBundle(bundle));
+  },
+
+  async getCheckpoint(context) {
+    await logView(context); // a checkpoint is of a published head for everybody, and counts as a read
+    return {
+      kind: 'bare',
+      status: 200,
+      mediaType: transparencyRoutes.getCheckpoint.responses[200].mediaType,
+      body: await context.services.checkpoint(),
+      headers: [['Cache-Control', 'no-cache']],
+    };
+  },
+
+  async getTile(context) {
+    const { services, params } = context;
+    const address = addressIn('tile', params.tile, parseTilePath);
+    return tileReply(await services.logReader.tile(await logView(context), address), true);
+  },
+
+  async getEntryBundle(context) {
+    const { services, params } = context;
+    const { index, width } = addressIn('bundle', params.bundle, parseEntriesPath);
+    const body = await services.logReader.entryBundle(await logView(context), index, width);
+    return tileReply(body, services.policy.accessOf('getEntryBundle') === 'public');
+  },
+
+  /** The entries about keys, for everybody: auditors follow the keys of the log with them. */
+  listKeyHistory: async (context) => listLeaves(context, { kinds: keyHistoryKinds }),
+
+  /** Every public key ever used, oldest first. */
+  async listPublicKeys(context) {
+    const { services, query, head } = context;
+    const { page: number = 1, per_page = limits.defaultPerPage } = query;
+    const keys = await services.ledger.keys();
+    const form = exportForm(head);
+    if (form !== undefined)
+      return exportList<number>(context, form, async (from = 0) => {
+        const to = from + limits.maxPerPage;
+        const bytes = writeList(keys.slice(from, to).map(keyItem), 'lines');
+        return to < keys.length ? { bytes, next: to } : { bytes };
+      });
+    const shown = keys.slice((number - 1) * per_page, number * per_page);
+    return page({ json: writeList(shown.map(keyItem)), total: keys.length, page: number }, per_page);
+  },
+
+  getKeySet: async ({ services }) => bareJson({ keys: await services.ledger.currentKeys() }),
+} satisfies Handlers<typeof transparencyRoutes>;
+
+/** Timestamps in exact digits, in the ids too. */
+function headText(head: Parameters<typeof writeTreeHead>[0]): string {
+  const id = `${head.tree_size}-${BigInt(head.timestamp_ns)}`;
+  return `{"id":"${id}","type":"tree_head","attributes":${writeTreeHead(head)}}`;
+}
+
+async function listLeaves(
+  context: ListExportContext & {
+    readonly services: Services;
+    readonly head: RequestHead;
+    readonly remoteAddress: string;
+    readonly query: { readonly page?: number; readonly per_page?: number };
+  },
+  wanted: Omit<EntriesQuery, 'page' | 'per_page'>,
+): Promise<Reply> {
+  const { services, query, head } = context;
+  const { page: number = 1, per_page = limits.defaultPerPage } = query;
+  const view = await logView(context);
+  const form = exportForm(head);
+  if (form !== undefined)
+    return exportList<{ from: number; left: number }>(context, form, async (place) => {
+      const from = place === undefined ? {} : { from: place.from };
+      const { leaves, total } = await services.logReader.entries(view, { ...wanted, ...from, ...exported });
+      const shown = leaves.slice(0, place?.left);
+      const left = (place?.left ?? total) - shown.length;
+      const bytes = writeList(shown.map(leafItem), 'lines');
+      const last = shown.at(-1);
+      return last === undefined || left <= 0
+        ? { bytes }
+        : { bytes, next: { from: last.leaf_index + 1, left } };
+    });
+  const { leaves, total } = await read(services, view, { ...wanted, page: number, per_page });
+  return page({ json: writeList(leaves.map(leafItem)), total, page: number }, per_page);
+}
+
+/** However long the entries are, so many are not too long for one answer. */
+const exported = { page: 1, per_page: Math.floor(limits.maxEntriesPageBytes / limits.maxEntryBytes) };
+
+const read = ({ logReader, metrics }: Services, view: LogView, query: EntriesQuery) =>
+  logReader.entries(view, query).catch((error: unknown) => {
+    // By its schema the parameter is right: the entries of the page are too long.
+    if (error instanceof ServiceError && error.details?.field === 'per_page')
+      metrics.limitReached('maxEntriesPageBytes');
+    throw error;
+  });
+
+const keyItem = (jwk: PublicJwk): string =>
+  JSON.stringify({ id: jwk.kid, type: 'public_key', attributes: jwk });
+
+/**
+ * A tile of one width never changes, whether it is full or not. What not everybody may see is kept by the client's own
+ * cache only.
+ */
+const tileReply = (body: Uint8Array, isPublic: boolean): Reply => ({
+  kind: 'bare',
+  status: 200,
+  mediaType: transparencyRoutes.getTile.responses[200].mediaType,
+  body,
+  headers: [['Cache-Control', `${isPublic ? 'public' : 'private'}, max-age=31536000, immutable`]],
+});
+
+/** The address that a path has. INVALID_REQUEST naming the parameter for anything but the one spelling of one. */
+function addressIn<T>(parameter: string, path: string, parse: (path: string) => T): T {
+  try {
+    return parse(path);
+  } catch (error) {
+    if (!(error instanceof TlogError)) throw error;
+    throw invalidField(parameter, 'must be the path of a tile as C2SP tlog-tiles writes it');
+  }
+}
