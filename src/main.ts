@@ -910,6 +910,7 @@ function admission({ config, log }: Start, { limitReached }: Metrics) {
       descriptors,
       limitReached,
       onRefused: (open) => log.warn({ open }, 'connections are refused: the limit is reached'),
+      onMiscount: () => log.error('more connections closed than opened: their counts stay at zero'),
     }),
     rate: new RequestRate({
       perAddress: config['limits.requests_per_s_per_address'],

@@ -24,6 +24,8 @@ export interface ConnectionOptions {
   readonly limitReached: (limit: LimitName) => void;
   /** Told of the first connection that is refused for a limit of them all, and then at most once a minute. */
   readonly onRefused?: (open: number) => void;
+  /** Called once, when more closes than opens were reported, of all connections or of those of a slot. */
+  readonly onMiscount?: () => void;
 }
 
 /**
@@ -53,18 +55,21 @@ export class Connections {
   readonly #descriptors: number;
   readonly #limitReached: (limit: LimitName) => void;
   readonly #onRefused: (open: number) => void;
+  readonly #onMiscount: () => void;
+  #hasMiscounted = false;
   #toldAt = Number.NEGATIVE_INFINITY;
   #open = 0;
   /** The filter has reported a close, and no address was counted down for it yet. */
   #closed = false;
 
-  constructor({ max, maxPerAddress, descriptors, limitReached, onRefused }: ConnectionOptions) {
+  constructor({ max, maxPerAddress, descriptors, limitReached, onRefused, onMiscount }: ConnectionOptions) {
     this.#max = max ?? limits.maxConnections;
     const perAddress = maxPerAddress ?? limits.maxConnectionsPerAddress;
     this.#maxPerAddress = perAddress === 0 ? maxCount : perAddress;
     this.#descriptors = descriptors ?? Number.POSITIVE_INFINITY;
     this.#limitReached = limitReached;
     this.#onRefused = onRefused ?? (() => {});
+    this.#onMiscount = onMiscount ?? (() => {});
   }
 
   /** Connections open now. */
@@ -80,7 +85,7 @@ export class Connections {
   watch(app: ConnectionApp): void {
     const count = (res: ConnectionSource, change: number): void => {
       if (change > 0) return this.#came(res);
-      this.#open--;
+      this.#open = this.#less(this.#open);
       this.#closed = true;
     };
     app.filter(count);
@@ -155,12 +160,20 @@ export class Connections {
   #went(slot: number): void {
     if (!this.#closed) return;
     this.#closed = false;
-    this.#byAddress[slot] = this.#byAddress[slot]! - 1;
+    this.#byAddress[slot] = this.#less(this.#byAddress[slot]!);
   }
 
   #release(slot: number): void {
-    this.#open--;
-    this.#byAddress[slot] = this.#byAddress[slot]! - 1;
+    this.#open = this.#less(this.#open);
+    this.#byAddress[slot] = this.#less(this.#byAddress[slot]!);
+  }
+
+  /** One less, and never less than none: in an unsigned row that would be 65,535 connections, which locks out. */
+  #less(count: number): number {
+    if (count > 0) return count - 1;
+    if (!this.#hasMiscounted) this.#onMiscount();
+    this.#hasMiscounted = true;
+    return 0;
   }
 }
 
