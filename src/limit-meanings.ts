@@ -9,8 +9,7 @@ export const limitMeanings = {
   maxSplunkChannels: 'Of channels of Splunk shippers, those used longest ago were forgotten.',
   maxSplunkChannelsPerPrincipal: 'Of channels of one Splunk shipper, those used longest ago were forgotten.',
   maxBodySightings: 'Records that tell of more hosts than that in one body were refused, each by name.',
-  maxLinkBytesPerMs:
-    'Byte counts that no link carries in the time of their connection were left out of sums and charts.',
+  maxLinkBytesPerMs: 'Byte counts that no link carries in their time were left out of sums and charts.',
   maxIngestInFlightBytes: 'So much was being taken in that senders were asked to send again later.',
   maxIngestShareOfPrincipal: 'One sender took all that one may of what is taken in, and was asked to wait.',
   maxQueuedBodies: 'So many bodies waited for a thread that senders were asked to send again later.',

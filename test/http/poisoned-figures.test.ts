@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Dashboard } from '../../src/contract/resources/dashboard.ts';
 import type { IngestAnswer } from '../../src/contract/resources/ingest.ts';
+import type { Status } from '../../src/contract/resources/status.ts';
 import type { Topology } from '../../src/contract/resources/topology.ts';
+import type { Trends } from '../../src/contract/resources/trends.ts';
 import { type OperationId, routeOf } from '../../src/contract/routes.ts';
 import { windows } from '../../src/contract/vocabulary.ts';
+import { linkBytes } from '../../src/events/carried.ts';
 import { encodeRequest, requestOf } from '../ingest/otlp-messages.ts';
 import { readArrow } from './read-arrow.ts';
 import { adminOf, openService, type Service } from './service.ts';
@@ -33,6 +36,7 @@ const extremes = [
   'null',
 ];
 
+const hourMs = 3_600_000;
 const now = Date.now();
 /** Two hours ago. */
 const before = now - 7_200_000;
@@ -329,5 +333,60 @@ describe('after every number of every format was sent with every extreme value',
         bytes: own.reduce((all, { src_bytes, dst_bytes }) => all + src_bytes + dst_bytes, 0),
       }),
     );
+  });
+
+  it('many long connections from one time make no figure larger than what links carry', async () => {
+    const old = await figures();
+    const json = Array.from({ length: 600 }, (_, n) => ({
+      ...{ ...formats['native network'], src_ip: `10.0.7.${n % 30}`, src_port: n + 1 },
+      ...{ timestamp: new Date(Date.now() - 23 * hourMs).toISOString(), duration_ms: 23 * hourMs },
+      ...{ src_bytes: 1e15, dst_bytes: 1e15, state: 'closed' },
+    }));
+    const { body } = await service.call('ingest', 'POST /api/v1/ingest', { token, json });
+    expect((body as { data: IngestAnswer }).data.accepted).toBe(600);
+    await counted();
+    expect((await figures()).totals.bytes - old.totals.bytes).toBeLessThanOrEqual(linkBytes(hourMs));
+    const { limits_reached } = await get<Status>('getStatus');
+    expect(limits_reached.find(({ limit }) => limit === 'maxLinkBytesPerMs')?.times).toBeGreaterThan(1);
+    const lengths = {
+      '15m': hourMs / 4,
+      '1h': hourMs,
+      '24h': 24 * hourMs,
+      '7d': 168 * hourMs,
+      '30d': 720 * hourMs,
+    };
+    for (const window of windows) {
+      const most = linkBytes(lengths[window] + hourMs);
+      const dashboard = await get<Dashboard>('getDashboard', `?window=${window}`);
+      const trends = await get<Trends>('getTrends', `?window=${window}`);
+      const from = new Date(Date.now() - lengths[window]).toISOString();
+      const topology = await get<Topology>('getTopology', `?limit=2000&from=${from}`);
+      const sums = [
+        dashboard.totals.bytes,
+        ...dashboard.top_talkers_by_bytes.map(({ bytes }) => bytes),
+        ...dashboard.series
+          .filter(({ metric }) => metric === 'bytes')
+          .flatMap(({ points }) => points.map(({ value }) => value)),
+        ...trends.metrics
+          .filter(({ metric }) => metric === 'bytes')
+          .flatMap(({ current, series }) => [current, ...series.map(({ value }) => value)]),
+        ...[...topology.nodes, ...topology.edges].map(({ bytes }) => bytes),
+      ];
+      expect([window, Math.max(...sums.map((sum) => sum ?? 0))]).toEqual([
+        window,
+        expect.toSatisfy((sum: number) => sum <= most),
+      ]);
+      expect([window, strange(JSON.stringify([dashboard, trends, topology]))]).toEqual([window, []]);
+    }
+    const alerts = async () => {
+      const path = 'GET /api/v1/alerts?rule_id=behaviour.exfiltration&per_page=1000';
+      const answer = await service.call('listAlerts', path, { token });
+      return (answer.body as { data: { attributes: { evidence: { bytes_out: number } } }[] }).data;
+    };
+    await expect.poll(async () => (await alerts()).length, { timeout: 15_000 }).toBeGreaterThan(0);
+    const found = await alerts();
+    for (const { attributes } of found)
+      expect(attributes.evidence.bytes_out).toBeLessThanOrEqual(linkBytes(24 * hourMs));
+    expect(strange(JSON.stringify(found))).toEqual([]);
   });
 });
