@@ -8,8 +8,7 @@ export const limitMeanings = {
   maxSplunkChannels: 'Splunk channels that were unused for longest were removed.',
   maxSplunkChannelsPerPrincipal: 'Channels of one Splunk shipper that were unused for longest were removed.',
   maxBodySightings: 'Records that mention more hosts in one body were rejected, each by name.',
-  maxLinkBytesPerMs:
-    'Byte counts that no link can carry during their connection were left out of sums and charts.',
+  maxLinkBytesPerMs: 'Byte counts that no link can carry in their time were left out of sums and charts.',
   maxIngestInFlightBytes: 'Senders were asked to retry later, because too many bytes were being ingested.',
   maxIngestShareOfPrincipal: 'One sender used its whole share of the ingest memory and had to wait.',
   maxQueuedBodies: 'Senders were asked to retry later, because too many bodies waited for an ingest thread.',

@@ -620,15 +620,19 @@ export const limits = {
   settledHostsPerWrite: 2000,
   /** Changed rows that wait for the end of the pause, a kilobyte each. Past it they are written at once. */
   maxUnwrittenInventoryRows: 20_000,
-  /** Bytes or packets of one connection: a link of 400 Gbit/s carries as many in five and a half hours. More is refused, by
+  /** Bytes or packets of one connection: a link of 100 Gbit/s carries as many in 22 hours. More is refused, by
    * name of the field: nine of them would add up to more than JSON can say exactly. */
   maxEventCount: 1e15,
-  /** Bytes that a link carries in a millisecond, at 400 Gbit/s … */
-  maxLinkBytesPerMs: 50_000_000,
-  /** … in this time beyond the duration of a connection, which is often rounded or unknown: 1 TB. Counts beyond are left out
-   * of sums, charts and what detectors count. Their events are stored: refusing these would let a peer that forges sequence
+  /** Bytes that a link carries in a millisecond, at 100 Gbit/s. Sums of connections that began in one hour or day stop at
+   * the bytes that a link carries in it. Single connections may have so many … */
+  maxLinkBytesPerMs: 12_500_000,
+  /** … in this time beyond the duration of a connection, which is often rounded or unknown: 250 GB. Counts beyond are left
+   * out of sums, charts and detection. Their events are stored: refusing these would let a peer that forges sequence
    * numbers hide its connections. */
   linkGraceMs: 20_000,
+  /** Where sums of bytes stop, however long their time is: such a link carries them in eight days. JSON can say exactly
+   * little more. */
+  maxSummedBytes: 8_640_000_000_000_000,
   /** Connections that are remembered, so that one that is reported again counts once: 32 MB. Those of an hour, as often
    * as sensors report, in a network of 230 new connections a second; of 500 a second one in 20 is forgotten. */
   rememberedConnections: 2 ** 21,

@@ -919,6 +919,7 @@ function admission({ config, log }: Start, { limitReached }: Metrics) {
       limitReached,
       onRefused: (open) => log.warn({ open }, 'connections are refused: the limit is reached'),
       onUnused: (address) => log.info({ address }, unusedConnection(config['tls.cert'] !== undefined)),
+      onMiscount: () => log.error('more connections closed than opened: their counts stay at zero'),
     }),
     rate: new RequestRate({
       perAddress: config['limits.requests_per_s_per_address'],

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { checkFolder } from './check-folder.ts';
 import { tlsSettings } from './config/part-settings.ts';
 import type { Requirement } from './config/stored-settings.ts';
-import { readTlsFiles } from './http/tls-files.ts';
+import { readTlsFilesLater } from './http/tls-files.ts';
 import { VolumeTurns } from './volume-turns.ts';
 import { loadPolicy, PolicyFileError } from './witness/policy-file.ts';
 
@@ -27,8 +27,7 @@ export const requirements: readonly Requirement[] = [
     async check(config) {
       const { tls } = tlsSettings(config);
       if (tls === undefined) return;
-      await answersFor(tls.cert, tls.key, ...(tls.clientCa === undefined ? [] : [tls.clientCa]));
-      readTlsFiles(tls);
+      await volumes.run(() => readTlsFilesLater(tls));
     },
   },
   {
@@ -49,9 +48,9 @@ export const requirements: readonly Requirement[] = [
 
 const volumes = new VolumeTurns('the volume of a file that the setting names');
 
-/** Resolves when volumes answer for these paths: files on one that hangs would stop this thread when they are read. */
-async function answersFor(...paths: readonly string[]): Promise<void> {
-  await volumes.run(() => Promise.allSettled(paths.map((path) => stat(path))));
+/** Resolves when the volume of this path answers: a file on one that hangs would stop this thread when it is read. */
+async function answersFor(path: string): Promise<void> {
+  await volumes.run(() => Promise.allSettled([stat(path)]));
 }
 
 /** Names are left to the resolver. */

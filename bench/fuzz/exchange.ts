@@ -27,6 +27,9 @@ const unchecked = new Set<string>([
   'text/html; charset=utf-8',
 ]);
 
+/** How a connection that the service has ended fails. */
+const byDesign: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
+
 /** Sends a request and checks its answer against the contract. @throws Error for an answer that is a fault */
 export async function exchange(url: string, agent: Agent, asked: FuzzRequest): Promise<[Outcome, string]> {
   const answer = await send(url, agent, asked);
@@ -99,7 +102,11 @@ function send(
       reject(new Error(`no answer within ${answerMs} ms`));
       sending.destroy();
     });
-    sending.on('error', () => resolve(undefined));
+    sending.on('error', (error: NodeJS.ErrnoException) => {
+      // The service ends connections that are kept, also while the next request is on its way.
+      if (sending.reusedSocket && error.code !== undefined && byDesign.has(error.code)) resolve(undefined);
+      else reject(new Error(`no answer: ${error.code ?? error.message}`));
+    });
     sending.end(body);
   });
 }

@@ -30,6 +30,7 @@ export function randomUpgrade(random: Random, tokens: Tokens): string {
 
 /** Frames of a client (RFC 6455, section 5), good ones and others, each of them bytes for the connection. */
 export function randomFrames(random: Random, tokens: Tokens, seen: SeenIds): Buffer[] {
+  const frame = (payload: Buffer, shape: Shape) => frameOf(random, payload, shape);
   return random.times(12, () => {
     const payload = Buffer.from(randomMessage(random, tokens, seen));
     if (random.chance(0.7)) return frame(payload, {});
@@ -74,16 +75,21 @@ interface Shape {
   readonly claimed?: number;
 }
 
-function frame(payload: Buffer, { fin = true, rsv = 0, opcode = 1, masked = true, claimed }: Shape): Buffer {
+function frameOf(
+  random: Random,
+  payload: Buffer,
+  { fin = true, rsv = 0, opcode = 1, masked = true, claimed }: Shape,
+): Buffer {
   const length = claimed ?? payload.length;
   const size = length < 126 ? 0 : length < 2 ** 16 ? 2 : 8;
-  const head = Buffer.alloc(2 + size + (masked ? 4 : 0));
+  const head = Buffer.alloc(2 + size);
   head[0] = (fin ? 128 : 0) | (rsv << 4) | opcode;
   head[1] = (masked ? 128 : 0) | (size === 0 ? length : size === 2 ? 126 : 127);
   if (size === 2) head.writeUInt16BE(length, 2);
   if (size === 8) head.writeBigUInt64BE(BigInt(length), 2);
-  // A key of zeros leaves the payload as it is.
-  return Buffer.concat([head, payload]);
+  if (!masked) return Buffer.concat([head, payload]);
+  const key = random.bytes(4);
+  return Buffer.concat([head, key, payload.map((byte, at) => byte ^ key[at % 4]!)]);
 }
 
 /** Texts and close codes that the service sent in these bytes, which follow its 101. */

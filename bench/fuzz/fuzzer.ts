@@ -1,13 +1,14 @@
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { login, type Service } from '../../scripts/service.ts';
+import type { Policy } from '../../src/contract/resources/policy.ts';
 import { routeOf } from '../../src/contract/routes.ts';
 import { type Role, roles } from '../../src/contract/vocabulary.ts';
 import { exchange, type Outcome, sendFrames, sendPacket } from './exchange.ts';
 import { randomFrames, randomUpgrade } from './frames.ts';
 import { randomPacket } from './packets.ts';
 import { Random } from './random.ts';
-import { randomRequest } from './requests.ts';
+import { randomRequest, restrained } from './requests.ts';
 import { SeenIds } from './values.ts';
 
 export interface Fault {
@@ -49,6 +50,8 @@ export class Fuzzer {
     const fuzzer = new Fuzzer(service, seed);
     const headers = { authorization: `Bearer ${await login(service)}` };
     fuzzer.#seen.protect(await (await fetch(`${service.url}/auth/me`, { headers })).text());
+    const policy = await (await fetch(`${service.url}${routeOf('getPolicy').path}`, { headers })).json();
+    fuzzer.#seen.rules = (policy as { data: { attributes: Policy } }).data.attributes.rules;
     fuzzer.#issuer = await fuzzer.#issue(headers, 'admin');
     await fuzzer.#renewTokens();
     return fuzzer;
@@ -90,6 +93,7 @@ export class Fuzzer {
       await this.#attempt(seed, about, 'requests', async () => {
         const [outcome, text] = await exchange(this.#service.url, this.#agent, asked);
         this.#seen.collect(text);
+        if (restrained.has(operation) && outcome.startsWith('2')) this.#count(`succeeded: ${operation}`);
         // A request may have revoked the token; the operations of sessions refuse other credentials as well.
         const { authorization } = asked.headers;
         const isOwn = holder !== 'forged' && authorization === `Bearer ${this.#tokens[holder]}`;
@@ -147,7 +151,8 @@ export class Fuzzer {
   async #watchGauges(): Promise<void> {
     while (performance.now() < this.#until) {
       for (const [name, value] of await this.#gauges()) {
-        if (value < 0) this.#fail(this.#seed, 'gauges', `${name} is ${value}`);
+        // Also false for NaN.
+        if (!(value >= 0)) this.#fail(this.#seed, 'gauges', `${name} is ${value}`);
       }
       await pause(gaugesEveryMs);
     }

@@ -7,6 +7,8 @@ export class SeenIds {
   /** Identifiers of the fuzzer's own principals and tokens, which its requests must not change. */
   readonly #own = new Set<string>();
   #at = 0;
+  /** Those of the access policy when the fuzzer began. */
+  rules: unknown;
 
   protect(text: string): void {
     for (const [id] of text.matchAll(idPattern)) this.#own.add(id);

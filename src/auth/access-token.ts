@@ -58,8 +58,11 @@ export function accessTokens(
       currentDate: new Date(nowMs),
       requiredClaims: ['sub', 'jti', 'iat', 'exp', 'roles'],
     });
-    const { sub, jti, exp, roles } = payload;
-    if (!isText(sub) || !isText(jti) || exp === undefined || !isRoles(roles)) throw refused();
+    const { sub, jti, iat, exp, roles } = payload;
+    if (!isText(sub) || !isText(jti) || iat === undefined || exp === undefined || !isRoles(roles))
+      throw refused();
+    // A clock that was ahead issued it: it would be valid until the clock gets there.
+    if (iat > nowMs / 1000 + skewSeconds) throw refused();
     return { sub, jti, roles, expiresAt: exp * 1000 };
   };
 
@@ -85,7 +88,8 @@ export function accessTokens(
     },
     verify: async (token, nowMs) => {
       const known = verified.get(token, nowMs - skewSeconds * 1000);
-      if (known !== undefined) return known;
+      // Where the clock was set back, it may have been issued in a time to come.
+      if (known !== undefined && known.expiresAt <= nowMs + ttlMs + skewSeconds * 1000) return known;
       if (!isCanonical(token)) throw refused();
       const { epoch } = verified;
       try {

@@ -1,5 +1,6 @@
 import type { Topology, TopologyUpdate } from '../contract/resources/topology.ts';
 import { maxPorts, maxProtocols } from '../contract/vocabulary.ts';
+import { limits } from '../limits.ts';
 
 type Node = Topology['nodes'][number];
 type Edge = Topology['edges'][number];
@@ -74,7 +75,7 @@ function addEdges(nodes: Map<string, Node>, edges: Map<string, Edge>, update: To
 
 const keyOf = ({ source, target }: Pick<Edge, 'source' | 'target'>): string => `${source} ${target}`;
 
-const sum = (a: number, b: number): number => Math.min(Number.MAX_SAFE_INTEGER, a + b);
+const sum = (a: number, b: number): number => Math.min(limits.maxSummedBytes, a + b);
 
 /** The node with new names and unchanged counters. */
 function renamed(node: Node, names: Omit<TopologyUpdate['nodes'][number], 'new'>): Node {

@@ -23,4 +23,8 @@ export function hasImplausibleBytes(event: NetworkRecord, receivedAt: number): b
   return largest > mostIn(lasted(event.duration_ms ?? 0, event.timestamp, receivedAt));
 }
 
+/** Bytes that sums of connections of a time may reach: as many as a link carries in it, as far as JSON can say them. */
+export const linkBytes = (ms: number): number =>
+  Math.min(limits.maxSummedBytes, Math.floor(limits.maxLinkBytesPerMs * ms));
+
 const mostIn = (lastedMs: number): number => limits.maxLinkBytesPerMs * (limits.linkGraceMs + lastedMs);

@@ -26,6 +26,8 @@ export interface ConnectionOptions {
   readonly onRefused?: (open: number) => void;
   /** Reports a connection that ended before a valid request, at most one an hour. */
   readonly onUnused?: (address: string) => void;
+  /** Called once, when more closes than opens were reported, of all connections or of those of a slot. */
+  readonly onMiscount?: () => void;
 }
 
 /**
@@ -57,12 +59,22 @@ export class Connections {
   readonly #onRefused: (open: number) => void;
   readonly #onUnused: (address: string) => void;
   #unusedAt = Number.NEGATIVE_INFINITY;
+  readonly #onMiscount: () => void;
+  #hasMiscounted = false;
   #toldAt = Number.NEGATIVE_INFINITY;
   #open = 0;
   /** The filter has reported a close, and no address was counted down for it yet. */
   #closed = false;
 
-  constructor({ max, maxPerAddress, descriptors, limitReached, onRefused, onUnused }: ConnectionOptions) {
+  constructor({
+    max,
+    maxPerAddress,
+    descriptors,
+    limitReached,
+    onRefused,
+    onUnused,
+    onMiscount,
+  }: ConnectionOptions) {
     this.#max = max ?? limits.maxConnections;
     const perAddress = maxPerAddress ?? limits.maxConnectionsPerAddress;
     this.#maxPerAddress = perAddress === 0 ? maxCount : perAddress;
@@ -70,6 +82,7 @@ export class Connections {
     this.#limitReached = limitReached;
     this.#onRefused = onRefused ?? (() => {});
     this.#onUnused = onUnused ?? (() => {});
+    this.#onMiscount = onMiscount ?? (() => {});
   }
 
   /** Connections open now. */
@@ -85,7 +98,7 @@ export class Connections {
   watch(app: ConnectionApp): void {
     const count = (res: ConnectionSource, change: number): void => {
       if (change > 0) return this.#came(res);
-      this.#open--;
+      this.#open = this.#less(this.#open);
       this.#closed = true;
     };
     app.filter(count);
@@ -171,12 +184,20 @@ export class Connections {
   #went(slot: number): void {
     if (!this.#closed) return;
     this.#closed = false;
-    this.#byAddress[slot] = this.#byAddress[slot]! - 1;
+    this.#byAddress[slot] = this.#less(this.#byAddress[slot]!);
   }
 
   #release(slot: number): void {
-    this.#open--;
-    this.#byAddress[slot] = this.#byAddress[slot]! - 1;
+    this.#open = this.#less(this.#open);
+    this.#byAddress[slot] = this.#less(this.#byAddress[slot]!);
+  }
+
+  /** One less, and never less than none: in an unsigned row that would be 65,535 connections, which locks out. */
+  #less(count: number): number {
+    if (count > 0) return count - 1;
+    if (!this.#hasMiscounted) this.#onMiscount();
+    this.#hasMiscounted = true;
+    return 0;
   }
 }
 

@@ -72,7 +72,7 @@ export interface Server {
   /** Bytes of answers that clients have not read. */
   readonly unsentBytes: number;
   /** Reads the TLS files again; the log says what came of it. They are read without being asked when they change. */
-  reloadTls(): Reloaded;
+  reloadTls(): Promise<Reloaded>;
   /**
    * Refuses new connections, waits until what was accepted is answered (at most `drainMs`), then closes all
    * connections, sockets included. Repeated calls wait for the same end.
@@ -137,7 +137,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 interface Apps {
   /** The one that listens. */
   readonly app: TemplatedApp;
-  readonly reloadTls: () => Reloaded;
+  readonly reloadTls: () => Promise<Reloaded>;
   /** Ends all connections. */
   readonly closeAll: () => void;
 }
@@ -145,7 +145,7 @@ interface Apps {
 function plain(front: Front, options: ServerOptions): Apps {
   const app = plainApp();
   equip(app, plainTransport, front, options);
-  return { app, reloadTls: () => 'unchanged', closeAll: () => app.close() };
+  return { app, reloadTls: async () => 'unchanged', closeAll: () => app.close() };
 }
 
 function overTls(front: Front, options: ServerOptions, tls: TlsOptions): Apps {

@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { readFile, UnreadableFile } from '../read-file.ts';
+import { stat } from 'node:fs/promises';
+import { readFile, readTextFile, UnreadableFile } from '../read-file.ts';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -41,8 +42,34 @@ const maxFileBytes = 2 * 2 ** 20;
  *
  * @throws TlsFileError
  */
-export function readTlsFiles({ cert, key, clientCa }: TlsFiles): TlsMaterial {
-  const contents = [cert, key, ...(clientCa === undefined ? [] : [clientCa])].map(read);
+export function readTlsFiles(files: TlsFiles): TlsMaterial {
+  return materialOf(files, pathsOf(files).map(read), statSync(files.key).mode);
+}
+
+/** The same without blocking the thread, one file at a time: files on a volume that hangs occupy one thread of the pool. */
+export async function readTlsFilesLater(files: TlsFiles): Promise<TlsMaterial> {
+  const contents: string[] = [];
+  for (const path of pathsOf(files))
+    contents.push(
+      await readTextFile(path, maxFileBytes).catch((error: NodeJS.ErrnoException) => {
+        const isKnown = error instanceof UnreadableFile;
+        throw new TlsFileError(
+          path,
+          isKnown ? error.message : `it cannot be read (${error.code ?? 'unknown'})`,
+        );
+      }),
+    );
+  return materialOf(files, contents, (await stat(files.key)).mode);
+}
+
+const pathsOf = ({ cert, key, clientCa }: TlsFiles): string[] =>
+  clientCa === undefined ? [cert, key] : [cert, key, clientCa];
+
+function materialOf(
+  { cert, key, clientCa }: TlsFiles,
+  contents: readonly string[],
+  keyMode: number,
+): TlsMaterial {
   const [certText = '', keyText = '', caText] = contents;
   const [certificate] = certificatesOf(cert, certText);
   const privateKey = keyOf(key, keyText);
@@ -58,7 +85,7 @@ export function readTlsFiles({ cert, key, clientCa }: TlsFiles): TlsMaterial {
     certificate: certificate!,
     authorities,
     warnings: [
-      ...readableByOthers(key),
+      ...readableByOthers(key, keyMode),
       ...outdated(cert, [certificate!], Date.now()),
       ...(clientCa === undefined ? [] : outdated(clientCa, authorities, Date.now())),
     ],
@@ -69,16 +96,15 @@ export function readTlsFiles({ cert, key, clientCa }: TlsFiles): TlsMaterial {
  * What changes when a file does, without reading it: a renamed file has another inode, and so has what a link leads to
  * now (certbot and Kubernetes both switch links). Files that cannot be seen have a state too.
  */
-export function stateOf({ cert, key, clientCa }: TlsFiles): string {
-  const states = [cert, key, clientCa].map((path) => {
-    if (path === undefined) return '';
-    try {
-      const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-      return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code ?? 'unknown';
-    }
-  });
+export async function stateOf(files: TlsFiles): Promise<string> {
+  const states: string[] = [];
+  for (const path of pathsOf(files))
+    states.push(
+      await stat(path, { bigint: true }).then(
+        ({ dev, ino, size, mtimeNs, ctimeNs }) => [dev, ino, size, mtimeNs, ctimeNs].join(' '),
+        ({ code }: NodeJS.ErrnoException) => code ?? 'unknown',
+      ),
+    );
   return states.join('\n');
 }
 
@@ -119,8 +145,8 @@ function keyOf(path: string, text: string): KeyObject {
   return key;
 }
 
-function readableByOthers(path: string): string[] {
-  const mode = statSync(path).mode & 0o777;
+function readableByOthers(path: string, fileMode: number): string[] {
+  const mode = fileMode & 0o777;
   if ((mode & 0o077) === 0) return [];
   return [
     `the private key ${path} is open to others than its owner (mode ${mode.toString(8).padStart(4, '0')})`,

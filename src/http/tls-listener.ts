@@ -1,6 +1,14 @@
 import type { Logger } from 'pino';
 import { limits } from '../limits.ts';
-import { readTlsFiles, stateOf, TlsFileError, type TlsFiles, type TlsMaterial } from './tls-files.ts';
+import { VolumeTurns } from '../volume-turns.ts';
+import {
+  readTlsFiles,
+  readTlsFilesLater,
+  stateOf,
+  TlsFileError,
+  type TlsFiles,
+  type TlsMaterial,
+} from './tls-files.ts';
 import { TlsTransport } from './tls-transport.ts';
 
 export interface TlsOptions extends TlsFiles {
@@ -33,6 +41,8 @@ export interface TlsListenerOptions {
   readonly retiredMs?: number;
   /** How often the files are looked at. Default: 10 s. */
   readonly watchMs?: number;
+  /** Guards against a volume of the files that hangs. */
+  readonly turns?: VolumeTurns;
 }
 
 export type Reloaded = 'reloaded' | 'unchanged' | 'refused';
@@ -66,16 +76,19 @@ export class TlsListener {
   readonly #options: TlsListenerOptions;
   readonly #retired: { readonly generation: Generation; readonly timer: NodeJS.Timeout }[] = [];
   readonly #watch: NodeJS.Timeout;
-  #state: string;
+  readonly #turns: VolumeTurns;
+  /** Of the files when they were last read after the start; the first look reads them again. */
+  #state: string | undefined;
+  #isLooking = false;
   #current: Generation;
   #closed = false;
 
   /** @throws TlsFileError for files that are of no use, `open`'s otherwise. */
   constructor(options: TlsListenerOptions) {
     this.#options = options;
-    this.#state = stateOf(options.tls);
+    this.#turns = options.turns ?? new VolumeTurns('the volume of the TLS files');
     this.#current = this.#open(readTlsFiles(options.tls));
-    this.#watch = setInterval(() => this.#look(), options.watchMs ?? defaultWatchMs);
+    this.#watch = setInterval(() => void this.#look(), options.watchMs ?? defaultWatchMs);
     this.#watch.unref();
   }
 
@@ -83,26 +96,35 @@ export class TlsListener {
    * Reads the files again. Where they are of no use, everything stays as it is and the log names the file; connections
    * that come from now on get the new certificate otherwise.
    */
-  reload(): Reloaded {
-    const { tls, log } = this.#options;
+  reload(): Promise<Reloaded> {
+    return this.#guarded(async () => this.#take(await stateOf(this.#options.tls)));
+  }
+
+  async #guarded(work: () => Promise<Reloaded>): Promise<Reloaded> {
+    const { log } = this.#options;
     if (this.#closed) return 'unchanged';
-    // Before they are read: what changes meanwhile is seen the next time.
-    this.#state = stateOf(tls);
     try {
-      const material = readTlsFiles(tls);
-      if (material.digest === this.#current.material.digest) return 'unchanged';
-      const before = this.#current;
-      this.#current = this.#open(material);
-      this.#retire(before);
-      const { fingerprint256, validTo } = material.certificate;
-      log.info({ fingerprint: fingerprint256, valid_to: validTo }, 'new TLS certificates are in use');
-      return 'reloaded';
+      return await this.#turns.run(work);
     } catch (error) {
       const why =
         error instanceof TlsFileError ? { file: error.file, problem: error.message } : { err: error };
       log.error(why, 'the TLS files cannot be used; those of before stay in use');
       return 'refused';
     }
+  }
+
+  /** @param state - from before they are read, so that later changes are seen the next time */
+  async #take(state: string): Promise<Reloaded> {
+    const { tls, log } = this.#options;
+    this.#state = state;
+    const material = await readTlsFilesLater(tls);
+    if (this.#closed || material.digest === this.#current.material.digest) return 'unchanged';
+    const before = this.#current;
+    this.#current = this.#open(material);
+    this.#retire(before);
+    const { fingerprint256, validTo } = material.certificate;
+    log.info({ fingerprint: fingerprint256, valid_to: validTo }, 'new TLS certificates are in use');
+    return 'reloaded';
   }
 
   /** Ends all connections. */
@@ -114,8 +136,14 @@ export class TlsListener {
       app.close();
   }
 
-  #look(): void {
-    if (stateOf(this.#options.tls) !== this.#state) this.reload();
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    await this.#guarded(async () => {
+      const state = await stateOf(this.#options.tls);
+      return state === this.#state ? 'unchanged' : this.#take(state);
+    });
+    this.#isLooking = false;
   }
 
   #open(material: TlsMaterial): Generation {

@@ -1,6 +1,7 @@
 import { directions } from '../contract/vocabulary.ts';
 import type { EventBlock } from '../events/block.ts';
 import type { AddressList, TextList } from '../events/column-readers.ts';
+import { limits } from '../limits.ts';
 import { addressHash, isHostAddress, isRoutedAddress } from './addresses.ts';
 import { clientsByService, united } from './client-lists.ts';
 import { ConnectionHashes, fetchedAtOnce } from './connection-hashes.ts';
@@ -75,7 +76,7 @@ export class Observations {
     this.#clients.clear();
     for (const sink of sinks) sink.begin?.(block, from);
 
-    const { direction: directionOf, timestamp, duration_ms, src_port, dst_port } = numbers;
+    const { direction: directionOf, timestamp, received_at, duration_ms, src_port, dst_port } = numbers;
     const { src_ip, src_mac, dst_ip, dst_mac, transport: transportOf, app_protocol } = codes;
     for (let row = from; row < to; row++) {
       const direction = directionOf[row]!;
@@ -141,7 +142,9 @@ export class Observations {
         fact.isFirst = isFirst;
         fact.bytes = newBytes;
         fact.first = first;
-        fact.last = last;
+        // Later than it was received it cannot have ended: such a time would make any bytes plausible.
+        const latest = received_at[row]! + limits.maxClockLeadMs;
+        fact.last = last > latest ? Math.max(first, latest) : last;
         for (const sink of sinks) sink.flow(fact);
       }
     }

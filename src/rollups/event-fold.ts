@@ -1,5 +1,6 @@
 import { connectionStates } from '../contract/vocabulary.ts';
 import type { EventBlock } from '../events/block.ts';
+import { linkBytes } from '../events/carried.ts';
 import type { TextList } from '../events/column-readers.ts';
 import { isIcmp } from '../events/outcome.ts';
 import { addClients, type ClientCount, noneEstimated } from '../inventory/client-count.ts';
@@ -18,7 +19,7 @@ const nameError = 3;
 const refused = connectionStates.indexOf('refused');
 
 /** What is kept of buckets until it is added to those of all levels: more than these keep, so that little is lost. */
-export const cellFineness: Fineness = { hashes: 1024, entries: 128 };
+export const cellFineness: Fineness = { hashes: 1024, entries: 128, bytes: linkBytes(widthMs.hour) };
 
 /** A bucket that events are added up in: a minute, or an hour where minutes of that time aren't kept any more. */
 export interface Cell {
@@ -188,6 +189,7 @@ export class EventFold implements FlowSink {
       counts[bytes]! += this.#bytes[row]!;
       if (states[row] === refused) counts[rejected_connections]!++;
     }
+    for (const { rollup } of this.#open) rollup.limitBytes();
   }
 
   #addUp(codes: Uint16Array, from: number, to: number): void {

@@ -30,6 +30,8 @@ export type Top = (typeof tops)[number];
 export interface Fineness {
   readonly hashes: number;
   readonly entries: number;
+  /** Where sums of bytes stop. */
+  readonly bytes: number;
 }
 
 /** All that is known of a stretch of time. Rollups of stretches merge into that of both together. */
@@ -42,10 +44,12 @@ export class Rollup {
     domains: noClients,
   };
   readonly top: Record<Top, TopList>;
+  /** How often its bytes went beyond those that a link carries. */
+  overflows = 0;
 
   constructor(fineness: Fineness) {
     this.fineness = fineness;
-    const list = () => new TopList(fineness.entries);
+    const list = () => new TopList(fineness.entries, fineness.bytes);
     this.top = { talkers: list(), destinations: list(), services: list(), domains: list() };
   }
 
@@ -68,8 +72,15 @@ export class Rollup {
 
   merge(other: Rollup): void {
     for (let i = 0; i < counters.length; i++) this.counts[i]! += other.counts[i]!;
+    this.limitBytes();
     this.mergeDistinct(other);
     for (const top of tops) this.top[top].merge(other.top[top]);
+  }
+
+  limitBytes(): void {
+    if (this.counts[counterAt.bytes]! <= this.fineness.bytes) return;
+    this.counts[counterAt.bytes] = this.fineness.bytes;
+    this.overflows++;
   }
 
   /** Only what is different in the other. */

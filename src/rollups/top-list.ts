@@ -29,8 +29,12 @@ export class TopList {
   absentEvents = 0;
   absentBytes = 0;
 
-  constructor(most: number) {
+  readonly #maxBytes: number;
+
+  /** @param maxBytes - where bytes of an entry stop */
+  constructor(most: number, maxBytes: number) {
     this.most = most;
+    this.#maxBytes = maxBytes;
   }
 
   /**
@@ -99,6 +103,12 @@ export class TopList {
   /** Lets go of what is in the first `most` of neither measure, once these are more than twice as many. */
   trim(): void {
     const { entries, most } = this;
+    const maxBytes = this.#maxBytes;
+    if (this.absentBytes > maxBytes) this.absentBytes = maxBytes;
+    for (const entry of entries.values()) {
+      if (entry.bytes > maxBytes) entry.bytes = maxBytes;
+      if (entry.bytesError > maxBytes) entry.bytesError = maxBytes;
+    }
     if (entries.size <= 2 * most) return;
     const values = scratchOf(entries.size);
     let i = 0;

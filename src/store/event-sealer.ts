@@ -11,6 +11,8 @@ export interface EventSealerParts {
   digest(query: { table: Table; from: number; maxRows: number }): Promise<SealedRows | undefined>;
   onTrouble(error: unknown): void;
   readonly intervalMs: number;
+  /** Monotonic milliseconds. Default: since the start of the process. */
+  readonly elapsed?: () => number;
 }
 
 /** Failed intervals after which sealing counts as stopped. */
@@ -28,13 +30,16 @@ export class EventSealer {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  /** The last time that everything stored was sealed, or the start; epoch milliseconds. */
-  #sealedAt = Date.now();
+  readonly #elapsed: () => number;
+  /** The last time that everything stored was sealed, or the start; by the clock that does not leap. */
+  #sealedAt: number;
   #isRefused = false;
   #failure = unfinished;
 
   private constructor(parts: EventSealerParts) {
     this.#parts = parts;
+    this.#elapsed = parts.elapsed ?? (() => performance.now());
+    this.#sealedAt = this.#elapsed();
   }
 
   /** @param isOn - otherwise sealing ends, and undefined is returned */
@@ -56,8 +61,8 @@ export class EventSealer {
 
   /** When everything stored was sealed last, and how long ago. */
   status(): { readonly sealed_at: string; readonly lag_s: number } {
-    const lag_s = Math.max(0, Date.now() - this.#sealedAt) / 1000;
-    return { sealed_at: new Date(this.#sealedAt).toISOString(), lag_s };
+    const lagMs = this.#elapsed() - this.#sealedAt;
+    return { sealed_at: new Date(Date.now() - lagMs).toISOString(), lag_s: lagMs / 1000 };
   }
 
   /** `sealing_stopped`, once no attempt of ten intervals has sealed everything stored. */
@@ -93,7 +98,7 @@ export class EventSealer {
       while (!isDone() && (await this.seal()));
       if (this.#isRefused) this.#failure = 'the outbox is full';
       else {
-        this.#sealedAt = Date.now();
+        this.#sealedAt = this.#elapsed();
         this.#failure = unfinished;
       }
     } catch (error) {

@@ -1,6 +1,7 @@
 import { appProtocols } from '../contract/app-protocols.ts';
 import type { Topology } from '../contract/resources/topology.ts';
 import { maxPorts, maxProtocols } from '../contract/vocabulary.ts';
+import { linkBytes } from '../events/carried.ts';
 import type { Edges } from './edges.ts';
 import { type Blocks, isGroup, printBlock } from './nodes.ts';
 
@@ -17,6 +18,9 @@ export function describeNode(blocks: Blocks, node: number, isHome: boolean): Des
   return isHost ? { id, kind: 'asset', ip: id } : { id, kind: 'subnet' };
 }
 
+/** Bytes that an edge or a node may have that was in use from `first` to `last`: the hour before may lack in these. */
+export const mostIn = (first: number, last: number): number => linkBytes(last - first + 3_600_000);
+
 export function describeEdge(edges: Edges, row: number): DescribedEdge {
   const ports = edges.ports.subarray(row * maxPorts, row * maxPorts + edges.portCount[row]!);
   const protocols = edges.protocols.subarray(
@@ -32,7 +36,7 @@ export function describeEdge(edges: Edges, row: number): DescribedEdge {
       .sort()
       .slice(0, maxProtocols),
     connections: edges.connections[row]!,
-    bytes: edges.bytes[row]!,
+    bytes: Math.min(edges.bytes[row]!, mostIn(edges.first[row]!, edges.last[row]!)),
     first_seen: new Date(edges.first[row]!).toISOString(),
     last_seen: new Date(edges.last[row]!).toISOString(),
   };

@@ -1,12 +1,13 @@
 import { maxPorts, maxProtocols } from '../contract/vocabulary.ts';
+import { limits } from '../limits.ts';
 import { finish } from '../sketch/hash.ts';
 import { copied, Nodes, roomFor } from './nodes.ts';
 
 /** Rows of flows dated so far ahead that they belong to no hour or day; they are in the whole all the same. */
 export const noHour = 0xffffffff;
 
-/** Sums stop here: JSON has no larger integers, and so they are the same in whatever order they are added. */
-export const most = Number.MAX_SAFE_INTEGER;
+/** Sums stop here, so that they are the same in whatever order they are added. */
+export const most = limits.maxSummedBytes;
 
 /**
  * Edges between network blocks, each once for a bucket of time, growing as they are added to. Everything of an edge is

@@ -2,8 +2,8 @@ import { hostNode, subnetOf } from './blocks.ts';
 import { Busiest } from './busiest.ts';
 import { centrality } from './centrality.ts';
 import { communities } from './communities.ts';
-import { type DescribedEdge, type DescribedNode, describeEdge, describeNode } from './describe.ts';
-import { Edges, most } from './edges.ts';
+import { type DescribedEdge, type DescribedNode, describeEdge, describeNode, mostIn } from './describe.ts';
+import { Edges } from './edges.ts';
 import { compareBlocks, Nodes } from './nodes.ts';
 import { freed, moved, PairTotals } from './pair-totals.ts';
 import type { Segment } from './segment.ts';
@@ -95,6 +95,8 @@ class Whole {
   readonly #pairs = new PairTotals();
   /** The nodes that stand for the addresses to begin at. */
   readonly #focus = new Set<number>();
+  /** Where bytes of a node stop. */
+  readonly #most: number;
   /** Which node stands for each of a segment's, segment after segment. */
   #places = new Uint32Array(4096);
   #placed = 0;
@@ -104,17 +106,23 @@ class Whole {
     const wanted = new Nodes();
     for (const address of focus) hostNode(wanted, address);
     const pairs = this.#pairs;
+    let first = Number.POSITIVE_INFINITY;
+    let last = Number.NEGATIVE_INFINITY;
     for (const { segment, from, to } of parts) {
       const start = this.#place(segment, groupBy, wanted);
       const places = this.#places;
-      for (let row = from; row < to; row++)
+      for (let row = from; row < to; row++) {
         pairs.add(
           places[start + segment.source[row]!]!,
           places[start + segment.target[row]!]!,
           segment.bytes[row]!,
           segment.connections[row]!,
         );
+        if (segment.first[row]! < first) first = segment.first[row]!;
+        if (segment.last[row]! > last) last = segment.last[row]!;
+      }
     }
+    this.#most = mostIn(first, last);
     const { count } = this.nodes;
     this.bytes = new Float64Array(count);
     this.degree = new Uint32Array(count);
@@ -228,7 +236,7 @@ class Whole {
   }
 
   #count(node: number, pair: number): void {
-    this.bytes[node] = Math.min(most, this.bytes[node]! + this.#pairs.bytes[pair]!);
+    this.bytes[node] = Math.min(this.#most, this.bytes[node]! + this.#pairs.bytes[pair]!);
     this.#connections[node]! += this.#pairs.connections[pair]!;
     this.degree[node]!++;
   }

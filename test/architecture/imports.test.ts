@@ -158,6 +158,7 @@ const layers: Record<string, Layer> = {
       'keyed-slots',
       'address-group',
       'read-file',
+      'volume-turns',
     ],
     types: [
       'store',

@@ -49,6 +49,16 @@ function hs256(secret: string | Buffer): string {
 }
 
 describe('an access token', () => {
+  test('issued while the clock was ahead is refused until then, also where it was verified then', async () => {
+    const ahead = now + 365 * 86_400_000;
+    const token = await tokens.issue(claims, ahead);
+    await expect(tokens.verify(token, now)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(tokens.verify(token, ahead - 6000)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(await tokens.verify(token, ahead - 5000)).toMatchObject({ jti: claims.jti });
+    await expect(tokens.verify(token, now)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(await tokens.verify(token, ahead)).toMatchObject({ jti: claims.jti });
+  });
+
   test('has one spelling: bits that mean nothing are as they are issued, and there is no padding', async () => {
     const token = await tokens.issue(claims, now);
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';

@@ -117,6 +117,15 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     });
   });
 
+  test.skipIf(process.platform !== 'linux')('a folder of the kernel, of each attempt', async () => {
+    const parts = await withBackups({ dir: '/proc/x' });
+    for (let attempt = 0; attempt < 3; attempt++)
+      expect((await backUp(parts)).attributes).toMatchObject({
+        state: 'failed',
+        error: expect.stringContaining('/proc/x'),
+      });
+  });
+
   test.skipIf(process.getuid?.() === 0)('a folder that cannot be written to', async () => {
     const dir = newFolder();
     chmodSync(dir, 0o500);

@@ -248,24 +248,50 @@ test.each([
   await eventually(() => connections.open === 0);
 });
 
+/** Connections behind a front of which the test makes the reports. */
+function reported(options: Partial<ConstructorParameters<typeof Connections>[0]> = {}) {
+  const connections = new Connections({ limitReached: () => undefined, ...options });
+  let filter: (res: ConnectionSource, count: number) => void = () => undefined;
+  connections.watch({
+    filter(handler) {
+      filter = handler;
+    },
+  });
+  const source = (address: string): ConnectionSource => ({
+    getRemoteAddressAsText: () => Uint8Array.from(Buffer.from(address)).buffer,
+    onAborted: () => undefined,
+    close: () => undefined,
+  });
+  return { connections, report: (address: string, count: number) => filter(source(address), count) };
+}
+
+test('more closes than opens leave counts at zero, lock nobody out, and are reported once', () => {
+  const reached: LimitName[] = [];
+  let miscounts = 0;
+  const { connections, report } = reported({
+    max: 2,
+    maxPerAddress: 2,
+    limitReached: (limit) => reached.push(limit),
+    onMiscount: () => miscounts++,
+  });
+  for (let n = 0; n < 3; n++) {
+    report('192.0.2.1', -1);
+    connections.lost('192.0.2.1');
+    connections.ended('192.0.2.1');
+  }
+  expect([connections.open, connections.openFrom('192.0.2.1'), miscounts]).toEqual([0, 0, 1]);
+  report('192.0.2.1', 1);
+  report('192.0.2.1', 1);
+  expect([connections.open, connections.openFrom('192.0.2.1'), reached]).toEqual([2, 2, []]);
+});
+
 test('a WebSocket that ended lingers uncounted where few do, else it counts for as long as it can', () => {
   vi.useFakeTimers();
   try {
-    const connections = new Connections({ maxPerAddress: 0, limitReached: () => undefined });
-    let came: (res: ConnectionSource, count: number) => void = () => undefined;
-    connections.watch({
-      filter(handler) {
-        came = handler;
-      },
-    });
+    const { connections, report } = reported({ maxPerAddress: 0 });
     const lives = (address: string, count: number) => {
-      const source = {
-        getRemoteAddressAsText: () => Uint8Array.from(Buffer.from(address)).buffer,
-        onAborted: () => undefined,
-        close: () => undefined,
-      };
       for (let n = 0; n < count; n++) {
-        came(source, 1);
+        report(address, 1);
         connections.ended(address);
       }
     };

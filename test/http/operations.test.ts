@@ -30,10 +30,10 @@ async function login(): Promise<Tokens> {
   return (await service.call('login', 'POST /auth/login', { json })).body as Tokens;
 }
 
-async function issue(scopes: string[]): Promise<string> {
+async function issue(scopes: string[], principal?: string): Promise<string> {
   const { status, body, headers } = await service.call('issueToken', 'POST /api/v1/tokens', {
     token: admin,
-    json: { name: 'a machine', scopes },
+    json: { name: 'a machine', scopes, ...(principal === undefined ? {} : { principal_id: principal }) },
   });
   const { id, attributes } = (body as { data: { id: string; attributes: { token: string } } }).data;
   expect([status, headers.get('location')]).toEqual([201, `/api/v1/tokens/${id}`]);
@@ -264,6 +264,26 @@ describe('ingest', () => {
     expect(failure(await send(ndjson(conn(11))))[1]).toBe('CONFLICT');
     expect(failure(await send('', 'x'.repeat(256)))).toEqual([400, 'INVALID_REQUEST', 'idempotency-key']);
     expect(failure(await send('', 'a b'))).toEqual([400, 'INVALID_REQUEST', 'idempotency-key']);
+  });
+
+  test('two principals with one Idempotency-Key store each its own, and each gets its own answer', async () => {
+    const send = async (token: string, text: string) => {
+      const headers = { ...lines, 'idempotency-key': 'shared' };
+      const { status, body } = await service.call('ingest', 'POST /api/v1/ingest', { token, text, headers });
+      expect(status).toBe(200);
+      return (body as { data: { accepted: number } }).data;
+    };
+    const made = await service.call('createPrincipal', 'POST /api/v1/principals', {
+      token: admin,
+      json: { name: 'another sensor', kind: 'sensor', roles: ['sensor'] },
+    });
+    const { id } = (made.body as { data: { id: string } }).data;
+    const other = await issue(['sensor'], id);
+    const before = service.published.length;
+    const [own, theirs] = [ndjson(conn(30), conn(31)), ndjson(conn(32))];
+    expect([(await send(sensor, own)).accepted, (await send(other, theirs)).accepted]).toEqual([2, 1]);
+    expect([(await send(sensor, own)).accepted, (await send(other, theirs)).accepted]).toEqual([2, 1]);
+    expect(service.published.length).toBe(before + 2);
   });
 
   test.each<[string, Uint8Array<ArrayBuffer>, string]>([

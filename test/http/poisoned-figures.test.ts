@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Dashboard } from '../../src/contract/resources/dashboard.ts';
 import type { IngestAnswer } from '../../src/contract/resources/ingest.ts';
+import type { Status } from '../../src/contract/resources/status.ts';
 import type { Topology } from '../../src/contract/resources/topology.ts';
+import type { Trends } from '../../src/contract/resources/trends.ts';
 import { type OperationId, routeOf } from '../../src/contract/routes.ts';
 import { windows } from '../../src/contract/vocabulary.ts';
+import { linkBytes } from '../../src/events/carried.ts';
 import { encodeRequest, requestOf } from '../ingest/otlp-messages.ts';
 import { readArrow } from './read-arrow.ts';
 import { adminOf, openService, type Service } from './service.ts';
@@ -33,6 +36,7 @@ const extremes = [
   'null',
 ];
 
+const hourMs = 3_600_000;
 const now = Date.now();
 /** Two hours ago. */
 const before = now - 7_200_000;
@@ -113,6 +117,37 @@ const formats: Readonly<Record<string, object>> = {
     port_num: 22,
     port_proto: 'tcp',
   },
+  'zeek notice alone': {
+    ...{ _path: 'notice', ts: before / 1000, note: 'Scan::Address_Scan', msg: 'scan', src: '10.0.0.1' },
+    ...{ dst: '203.0.113.1', p: 22, n: 1, suppress_for: 3600 },
+  },
+  'zeek dhcp': {
+    ...{ _path: 'dhcp', ts: before / 1000, mac: 'aa:bb:cc:00:11:22', host_name: 'printer' },
+    ...{ assigned_addr: '10.0.0.9', lease_time: 3600, duration: 0.1, msg_types: ['REQUEST', 'ACK'] },
+  },
+  'zeek ssl': { ...zeekConn, _path: 'ssl', server_name: 'files.example', established: true },
+  'zeek http': {
+    ...{ ...zeekConn, _path: 'http', host: 'files.example', uri: '/', method: 'GET', status_code: 200 },
+    ...{ trans_depth: 1, request_body_len: 1, response_body_len: 1 },
+  },
+  'zeek quic': { ...zeekConn, _path: 'quic', server_name: 'files.example' },
+  'zeek software': {
+    ...{ _path: 'software', ts: before / 1000, host: '10.0.0.1', host_p: 80, software_type: 'HTTP::SERVER' },
+    ...{ name: 'nginx', 'version.major': 1, 'version.minor': 2, 'version.minor2': 3 },
+  },
+  'suricata dhcp': {
+    ...{ ...eve, event_type: 'dhcp', src_port: 67, dest_port: 68, proto: 'UDP' },
+    dhcp: {
+      ...{ type: 'reply', id: 1, dhcp_type: 'ack', client_mac: 'aa:bb:cc:00:11:22', hostname: 'printer' },
+      ...{ assigned_ip: '10.0.0.9', lease_time: 3600 },
+    },
+  },
+  'suricata tls': { ...eve, event_type: 'tls', tls: { sni: 'files.example', version: 'TLS 1.3' } },
+  'suricata http': {
+    ...{ ...eve, event_type: 'http', tx_id: 1 },
+    http: { hostname: 'files.example', url: '/', status: 200, length: 1 },
+  },
+  'suricata quic': { ...eve, event_type: 'quic', quic: { sni: 'files.example', version: '1' } },
   'suricata flow': { ...eve, event_type: 'flow', flow },
   'suricata alert': {
     ...{ ...eve, event_type: 'alert', flow, direction: 'to_server', icmp_type: 8, icmp_code: 0 },
@@ -193,7 +228,7 @@ const lines = Object.values(formats).flatMap(poisoned);
 
 /** Numbers that no answer may hold, with what is before them; a text of digits is a text. */
 const strange = (text: string) =>
-  text.match(/.{0,60}(Infinity|NaN|[+-]Inf\b|(?<!")900719925474099|(?<![0-9a-f])1e\+?308)/g) ?? [];
+  text.match(/.{0,60}(Infinity|NaN|[+-]Inf\b|(?<!["0-9.])900719925474099|(?<![0-9a-f])1e\+?308)/g) ?? [];
 
 let service: Service;
 let token: string;
@@ -243,6 +278,17 @@ describe('after every number of every format was sent with every extreme value',
       body: events.join('\n'),
     });
     expect(collected.status).toBe(200);
+    // Times of the envelope, of a record that has none and of one that has its own.
+    for (const event of [JSON.stringify({ ...zeekDns, ts: undefined }), JSON.stringify(zeekConn)]) {
+      for (const time of extremes.filter((value) => value !== 'NaN')) {
+        const timed = await fetch(`${service.url}/services/collector/event`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}` },
+          body: `{"time":${time},"event":${event}}`,
+        });
+        expect([time, timed.status < 500]).toEqual([time, true]);
+      }
+    }
     await counted();
   });
 
@@ -329,5 +375,62 @@ describe('after every number of every format was sent with every extreme value',
         bytes: own.reduce((all, { src_bytes, dst_bytes }) => all + src_bytes + dst_bytes, 0),
       }),
     );
+  });
+
+  it('many long connections from one time make no figure larger than what links carry', async () => {
+    const old = await figures();
+    const json = Array.from({ length: 600 }, (_, n) => ({
+      ...{ ...formats['native network'], src_ip: `10.0.7.${n % 30}`, src_port: n + 1 },
+      ...{ timestamp: new Date(Date.now() - 23 * hourMs).toISOString(), duration_ms: 23 * hourMs },
+      ...{ src_bytes: 1e15, dst_bytes: 1e15, state: 'closed' },
+    }));
+    const { body } = await service.call('ingest', 'POST /api/v1/ingest', { token, json });
+    expect((body as { data: IngestAnswer }).data.accepted).toBe(600);
+    await counted();
+    expect((await figures()).totals.bytes - old.totals.bytes).toBeLessThanOrEqual(linkBytes(hourMs));
+    const { limits_reached } = await get<Status>('getStatus');
+    expect(limits_reached.find(({ limit }) => limit === 'maxLinkBytesPerMs')?.times).toBeGreaterThan(1);
+    const lengths = {
+      '15m': hourMs / 4,
+      '1h': hourMs,
+      '24h': 24 * hourMs,
+      '7d': 168 * hourMs,
+      '30d': 720 * hourMs,
+    };
+    for (const window of windows) {
+      const most = linkBytes(lengths[window] + hourMs);
+      const dashboard = await get<Dashboard>('getDashboard', `?window=${window}`);
+      const trends = await get<Trends>('getTrends', `?window=${window}`);
+      const from = new Date(Date.now() - lengths[window]).toISOString();
+      const topology = await get<Topology>('getTopology', `?limit=2000&from=${from}`);
+      const sums = [
+        dashboard.totals.bytes,
+        ...dashboard.top_talkers_by_bytes.map(({ bytes }) => bytes),
+        ...dashboard.series
+          .filter(({ metric }) => metric === 'bytes')
+          .flatMap(({ points }) => points.map(({ value }) => value)),
+        ...trends.metrics
+          .filter(({ metric }) => metric === 'bytes')
+          .flatMap(({ current, series }) => [current, ...series.map(({ value }) => value)]),
+        ...[...topology.nodes, ...topology.edges].map(({ bytes }) => bytes),
+      ];
+      expect([window, Math.max(...sums.map((sum) => sum ?? 0))]).toEqual([
+        window,
+        expect.toSatisfy((sum: number) => sum <= most),
+      ]);
+      expect([window, strange(JSON.stringify([dashboard, trends, topology]))]).toEqual([window, []]);
+    }
+    const alerts = async () => {
+      const path = 'GET /api/v1/alerts?rule_id=behaviour.exfiltration&per_page=1000';
+      const answer = await service.call('listAlerts', path, { token });
+      return (answer.body as { data: { attributes: { evidence: { bytes_out: number } } }[] }).data;
+    };
+    await expect.poll(async () => (await alerts()).length, { timeout: 15_000 }).toBeGreaterThan(0);
+    const found = await alerts();
+    // Their byte counts are extreme indeed.
+    expect(Math.max(...found.map(({ attributes }) => attributes.evidence.bytes_out))).toBeGreaterThan(1e14);
+    for (const { attributes } of found)
+      expect(attributes.evidence.bytes_out).toBeLessThanOrEqual(linkBytes(24 * hourMs));
+    expect(strange(JSON.stringify(found))).toEqual([]);
   });
 });

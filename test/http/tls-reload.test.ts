@@ -9,6 +9,7 @@ import { ServiceError } from '../../src/errors.ts';
 import { bareJson } from '../../src/http/reply.ts';
 import { type App, TlsListener } from '../../src/http/tls-listener.ts';
 import type { TlsTransport } from '../../src/http/tls-transport.ts';
+import { VolumeTurns } from '../../src/volume-turns.ts';
 import { eventually, get, serve, stopAll } from './serve.ts';
 import { Authority, type Pair, pemOf, temporaryFolder, withoutOpenssl } from './tls-certificates.ts';
 import { callTls } from './tls-client.ts';
@@ -96,7 +97,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
       const before = answered;
       await eventually(() => answered > before + 20 || failures.length > 0);
       put(live, versions[round % 3]!);
-      expect(server.reloadTls()).toBe('reloaded');
+      expect(await server.reloadTls()).toBe('reloaded');
       expect(await shown(server.port)).toBe(['first', 'second', 'third'][round % 3]);
     }
     hammering = false;
@@ -110,9 +111,9 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
   test('that are the same are nothing new', async () => {
     const live = files();
     const { server } = await serve([slow], { tls: live });
-    expect(server.reloadTls()).toBe('unchanged');
+    expect(await server.reloadTls()).toBe('unchanged');
     put(live, versions[0]!);
-    expect(server.reloadTls()).toBe('unchanged');
+    expect(await server.reloadTls()).toBe('unchanged');
   });
 
   test('of which one is bad leave everything as it is, and the log names it', async () => {
@@ -129,13 +130,13 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     for (const [file, spoil] of bad) {
       put(live, versions[0]!);
       spoil();
-      expect(server.reloadTls()).toBe('refused');
+      expect(await server.reloadTls()).toBe('refused');
       expect(logged.at(-1)).toMatchObject({ level: 50, file });
       expect(await shown(server.port)).toBe('first');
     }
     put(live, versions[1]!);
     copyFileSync(clients.old.pair.cert, live.clientCa);
-    expect(server.reloadTls()).toBe('reloaded');
+    expect(await server.reloadTls()).toBe('reloaded');
     expect(await shown(server.port)).toBe('second');
   });
 
@@ -147,7 +148,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     expect((await call()).headers.connection).not.toBe('close');
     put(live, versions[1]!);
     const pending = call();
-    server.reloadTls();
+    await server.reloadTls();
     const last = await pending;
     expect([last.status, last.headers.connection]).toEqual([200, 'close']);
     const next = await call();
@@ -192,14 +193,14 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     // One more: nothing ends that was good.
     const both = readFileSync(clients.old.pair.cert, 'utf8') + readFileSync(clients.next.pair.cert, 'utf8');
     writeFileSync(live.clientCa, both);
-    expect(server.reloadTls()).toBe('reloaded');
+    expect(await server.reloadTls()).toBe('reloaded');
     expect(await open()).toEqual([200, 200]);
     expect([await call(old), await call(next)]).toEqual([200, 200]);
 
     // One less: its certificates are nobody's at once, on connections made before as on new ones.
     expect(await open()).toEqual([200, 200]);
     copyFileSync(clients.next.pair.cert, live.clientCa);
-    expect(server.reloadTls()).toBe('reloaded');
+    expect(await server.reloadTls()).toBe('reloaded');
     expect(await open()).toEqual([401, 401]);
     expect([await call(old), await call(next)]).toEqual(['no connection', 200]);
     for (const agent of Object.values(agents)) agent.destroy();
@@ -231,12 +232,12 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     const { next } = await call();
     expect(await call(next)).toMatchObject({ resumed: true, status: '200' });
     copyFileSync(clients.next.pair.cert, live.clientCa);
-    server.reloadTls();
+    await server.reloadTls();
     await expect(call(next)).rejects.toThrow(/unknown ca/);
   });
 
   /** A listener whose apps only say what happens to them. */
-  function listener(live: Pair, retiredMs: number, watchMs = 3_600_000) {
+  function listener(live: Pair, retiredMs: number, watchMs = 3_600_000, turns?: VolumeTurns) {
     const events: string[] = [];
     const names = new Map<TlsTransport, number>();
     const made = new TlsListener({
@@ -254,6 +255,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
       log: pino({ level: 'silent' }),
       retiredMs,
       watchMs,
+      ...(turns === undefined ? {} : { turns }),
     });
     return { made, events };
   }
@@ -262,21 +264,36 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     const live = files();
     const { made, events } = listener(live, 10);
     put(live, versions[1]!);
-    expect(made.reload()).toBe('reloaded');
+    expect(await made.reload()).toBe('reloaded');
     expect(events).toEqual(['to 1', 'to 2', 'no more to 1']);
     await eventually(() => events.includes('close 1'));
     expect(events.slice(3)).toEqual(['leave 1', 'close 1']);
     made.close();
     expect(events.slice(5)).toEqual(['close 2']);
-    expect(made.reload()).toBe('unchanged');
+    expect(await made.reload()).toBe('unchanged');
   });
 
-  test('that come too often end the oldest early', () => {
+  test('on a volume that hangs stop nothing, and are taken once it answers', async () => {
+    const live = files();
+    const turns = new VolumeTurns('the volume', 20);
+    const { made, events } = listener(live, 3_600_000, 5, turns);
+    let answer: () => void = () => undefined;
+    const hangs = turns.run(() => new Promise<void>((resolve) => (answer = resolve)));
+    await expect(hangs).rejects.toMatchObject({ details: { reason: 'volume_hangs' } });
+    put(live, versions[1]!);
+    expect(await made.reload()).toBe('refused');
+    expect(events).toEqual(['to 1']);
+    answer();
+    await eventually(() => events.includes('to 2'));
+    made.close();
+  });
+
+  test('that come too often end the oldest early', async () => {
     const live = files();
     const { made, events } = listener(live, 3_600_000);
     for (let round = 1; round <= 5; round++) {
       put(live, versions[round % 3]!);
-      made.reload();
+      await made.reload();
     }
     expect(events.filter((event) => event.startsWith('leave'))).toEqual(['leave 1']);
     made.close();

@@ -5,6 +5,7 @@ import type { NetworkRecord } from '../../src/events/records.ts';
 import { standardError } from '../../src/inventory/client-count.ts';
 import { ConnectionMemory } from '../../src/inventory/connection-memory.ts';
 import { Observations } from '../../src/inventory/observations.ts';
+import { limits } from '../../src/limits.ts';
 import { EventFold } from '../../src/rollups/event-fold.ts';
 import { KeyedHash } from '../../src/rollups/keyed-hash.ts';
 import { Rollup } from '../../src/rollups/rollup.ts';
@@ -12,7 +13,7 @@ import { decodeRollup, encodeRollup } from '../../src/rollups/rollup-bytes.ts';
 import { networkRecord } from '../store/records.ts';
 
 const now = Date.UTC(2026, 10, 20, 12);
-const fineness = { hashes: 1024, entries: 64 };
+const fineness = { hashes: 1024, entries: 64, bytes: limits.maxSummedBytes };
 const blockRows = 4000;
 
 /** Events in blocks, each folded on its own, encoded, and merged into one. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../src/limits.ts';
 import { largest } from '../../src/rollups/largest.ts';
 import { TopList } from '../../src/rollups/top-list.ts';
 
@@ -9,7 +10,7 @@ type Meeting = readonly [name: string, bytes: number];
 type Lists = readonly (readonly (readonly Meeting[])[])[];
 
 function listOf(blocks: readonly (readonly Meeting[])[], most: number): TopList {
-  const list = new TopList(most);
+  const list = new TopList(most, limits.maxSummedBytes);
   for (const block of blocks) {
     const { names, counted } = summed(block);
     list.add(counted, Int32Array.from(names.keys()), (number) => names[number]!);
@@ -30,7 +31,7 @@ function summed(block: readonly Meeting[]) {
 
 /** Every promise of a list, against what was really met. */
 function keepsItsPromises(lists: Lists, most: number): TopList {
-  const merged = new TopList(most);
+  const merged = new TopList(most, limits.maxSummedBytes);
   for (const blocks of lists) merged.merge(listOf(blocks, most));
   const { names, counted } = summed(lists.flat(2));
   const all = { events: 0, bytes: 0 };

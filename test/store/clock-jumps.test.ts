@@ -10,6 +10,9 @@ import { newSecret, secretHash, writeSecret } from '../../src/auth/secrets.ts';
 import { isLive } from '../../src/contract/token-life.ts';
 import type { Detector, Flow, Sighted } from '../../src/detect/behaviour/detector.ts';
 import { Windows } from '../../src/detect/behaviour/windows.ts';
+import { packCorrelations } from '../../src/detect/packed-rules.ts';
+import { parseSigma } from '../../src/detect/sigma/parse-document.ts';
+import { compileRules } from '../../src/detect/sigma/rule-set.ts';
 import { BlockBuilder } from '../../src/events/block-builder.ts';
 import { limits } from '../../src/limits.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
@@ -19,6 +22,21 @@ import { uuid7 } from '../../src/uuid.ts';
 import { holder, see } from './inventory/sightings.ts';
 import { administrator, analyst, batchOf, everything, finding, hour, resources, start } from './opened.ts';
 import { networkRecord } from './records.ts';
+
+const threeInAMinute = `title: base
+name: base
+logsource: {category: dns}
+detection: {selection: {query: x}, condition: selection}
+---
+title: counted
+name: counted
+correlation:
+  type: event_count
+  rules: [base]
+  group-by: [src_ip]
+  timespan: 1m
+  condition: {gte: 3}
+`;
 
 const day = 24 * hour;
 const year = 365 * day;
@@ -297,6 +315,31 @@ describe.each([
         for (const { alert } of (await of.store.commit(batchOf(found))).alerts) begun.add(alert.id);
       }
       expect(begun.size).toBe(120);
+    });
+
+    test('leaves correlations of the present as they are, and mixes no times', async () => {
+      const of = world(restarts);
+      const correlations = packCorrelations(compileRules(parseSigma(threeInAMinute).documents).correlations);
+      await of.store.changeRules({ version: 1, put: [], remove: [], correlations }, analyst);
+      const send = async (times: number) => {
+        let alerts = 0;
+        for (let n = 0; n < times; n++) {
+          of.pass(1000);
+          const fact = {
+            ...{ correlation: 'counted', rule: 'base', timestamp: of.clock.wall, value: null, carried: [] },
+            ...{ group: ['10.0.0.1'], ends: { src_ip: '10.0.0.1' } },
+          };
+          const { fired } = await of.store.commit(batchOf([], { facts: [fact] }));
+          alerts += fired?.length ?? 0;
+        }
+        return alerts;
+      };
+      expect(await send(2)).toBe(0);
+      await of.leap(leap);
+      expect([await send(2), await send(1)]).toEqual([0, 1]);
+      of.pass(2 * 60_000);
+      await of.leap(-leap);
+      expect([await send(2), await send(1)]).toEqual([0, 1]);
     });
 
     test('leaves behavioural detection blind for an hour at most', async () => {

@@ -179,6 +179,39 @@ test('sealing that fails for ten intervals is a finding and logged, until it suc
   expect(reader.sealedUpTo('network')).toBe(11);
 });
 
+test('a wall clock that is set back or ahead neither hides that sealing stopped nor reports it', async () => {
+  const { store, reader } = opened();
+  let elapsed = 0;
+  let fails = false;
+  const sealer = (await EventSealer.open(true, {
+    store,
+    reader,
+    digest: async ({ table, from, maxRows }) => {
+      if (fails) throw new ServiceError('CONFLICT', 'not what follows');
+      return reader.digestEvents(table, from, maxRows);
+    },
+    onTrouble: () => undefined,
+    intervalMs: 3_600_000,
+    elapsed: () => elapsed,
+  }))!;
+  const clock = vi.spyOn(Date, 'now');
+  try {
+    clock.mockReturnValue(Date.now() + 365 * 86_400_000);
+    expect(sealer.findings()).toEqual([]);
+    fails = true;
+    await add(store, blockOf('network', 10));
+    elapsed = 11 * 3_600_000;
+    clock.mockReturnValue(start - 365 * 86_400_000);
+    expect(sealer.findings()).toMatchObject([{ code: 'sealing_stopped' }]);
+    expect(sealer.status().lag_s).toBe(11 * 3600);
+  } finally {
+    clock.mockRestore();
+  }
+  fails = false;
+  await sealer.close();
+  expect(sealer.findings()).toEqual([]);
+});
+
 test('a range whose entry the log has lost gets another entry, and the same proofs', async () => {
   const { store, reader } = opened();
   const sealer = await openSealer(store, reader);

@@ -4,7 +4,7 @@ import { appProtocols } from '../../src/contract/app-protocols.ts';
 import { addressBytes, printAddress } from '../../src/events/ip.ts';
 import { describeEdge } from '../../src/topology/describe.ts';
 import { EdgeFold } from '../../src/topology/edge-fold.ts';
-import { Edges, noHour } from '../../src/topology/edges.ts';
+import { Edges, most, noHour } from '../../src/topology/edges.ts';
 import { mergeRuns } from '../../src/topology/merge.ts';
 import { bucketIn, rollUp } from '../../src/topology/roll-up.ts';
 import { encodeSegments, Segment } from '../../src/topology/segment.ts';
@@ -13,7 +13,6 @@ import { factOf, type PlainFlow, type PlainRow, rowsOf } from './rows.ts';
 
 const hour = 3_600_000;
 const now = 40 * hour;
-const most = Number.MAX_SAFE_INTEGER;
 
 /** The block of an address, by the letter of the rule. */
 function block(address: string, role: 'host' | 'site' | 'outside'): string {

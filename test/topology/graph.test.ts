@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { centrality } from '../../src/topology/centrality.ts';
 import { communities } from '../../src/topology/communities.ts';
+import { mostIn } from '../../src/topology/describe.ts';
 import { EdgeFold } from '../../src/topology/edge-fold.ts';
 import { buildGraph, type GraphQuery } from '../../src/topology/graph.ts';
 import { encodeSegments, Segment } from '../../src/topology/segment.ts';
@@ -35,26 +36,33 @@ interface PlainGraph {
 }
 
 function plainly(segments: readonly Segment[], groupBy: 'host' | 'subnet'): PlainGraph {
-  const edges = new Map<string, { connections: number; bytes: number }>();
+  const edges = new Map<string, { connections: number; bytes: number; first: number; last: number }>();
   const nodes: PlainGraph['nodes'] = new Map();
-  const most = Number.MAX_SAFE_INTEGER;
-  for (const row of rowsOf(segments)) {
+  const rows = rowsOf(segments);
+  for (const row of rows) {
     const [source, target] = [row.source, row.target].map((id) => (groupBy === 'host' ? id : subnet(id)));
     const key = `${source} ${target}`;
     const isNew = !edges.has(key);
-    const edge = edges.get(key) ?? { connections: 0, bytes: 0 };
+    const edge = edges.get(key) ?? { connections: 0, bytes: 0, first: row.first, last: row.last };
     edges.set(key, edge);
     edge.connections += row.connections;
-    edge.bytes = Math.min(most, edge.bytes + row.bytes);
+    edge.bytes += row.bytes;
+    edge.first = Math.min(edge.first, row.first);
+    edge.last = Math.max(edge.last, row.last);
     for (const id of new Set([source!, target!])) {
       const node = nodes.get(id) ?? { degree: 0, bytes: 0, connections: 0 };
       nodes.set(id, node);
       node.degree += isNew ? 1 : 0;
-      node.bytes = Math.min(most, node.bytes + row.bytes);
+      node.bytes += row.bytes;
       node.connections += row.connections;
     }
   }
-  return { nodes, edges };
+  const [first, last] = [Math.min(...rows.map((row) => row.first)), Math.max(...rows.map((row) => row.last))];
+  for (const node of nodes.values()) node.bytes = Math.min(node.bytes, mostIn(first, last));
+  const shown = [...edges].map(([key, { connections, bytes, first, last }]) => {
+    return [key, { connections, bytes: Math.min(bytes, mostIn(first, last)) }] as const;
+  });
+  return { nodes, edges: new Map(shown) };
 }
 
 describe('a graph', () => {

@@ -8,7 +8,7 @@ import { address, between, list, optional, real, severity, shape, text, timestam
 const counter = (description: string) => between(0, limits.maxEventCount, description);
 const sent = (who: string) =>
   counter(
-    `IP bytes sent by the ${who}. More than a link of 400 Gbit/s carries in the duration and 20 s is left out of sums, charts and behavioural detection.`,
+    `IP bytes sent by the ${who}. More than a link of 100 Gbit/s carries in the duration and 20 s is left out of sums, charts and behavioural detection.`,
   );
 
 /** What a sender of our own shape may say; the rest is found out by the service. */

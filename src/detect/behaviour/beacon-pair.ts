@@ -1,8 +1,10 @@
+import { linkBytes } from '../../events/carried.ts';
 import type { EventRef } from './detector.ts';
 import { ascending } from './order-statistics.ts';
 import { inOrder, valueAt, type Window } from './windows.ts';
 
 export const hourMs = 3_600_000;
+const mostInHour = linkBytes(hourMs);
 const hourS = 3600;
 
 /** Connections of one pair in one hour. */
@@ -132,8 +134,8 @@ export function asPair(window: Window<Hour>, isOutbound: boolean): Pair {
   for (const { value: hour } of inOrder(window)) {
     for (const one of hour.kept) bytes.push(one % sizes);
     all.count += hour.count;
-    all.srcBytes += hour.srcBytes;
-    all.dstBytes += hour.dstBytes;
+    all.srcBytes += Math.min(mostInHour, hour.srcBytes);
+    all.dstBytes += Math.min(mostInHour, hour.dstBytes);
     all.to = Math.max(all.to, hour.newest);
     seqs.add(hour.firstSeq).add(hour.lastSeq);
   }

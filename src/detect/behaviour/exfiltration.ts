@@ -1,4 +1,5 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
+import { linkBytes } from '../../events/carried.ts';
 import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
 import { addTo, type Largest, mergeInto, noneYet } from './largest-few.ts';
 import { OfBlock } from './of-block.ts';
@@ -8,6 +9,7 @@ import { type Window, Windows, type WindowsState } from './windows.ts';
 
 const dayMs = 86_400_000;
 const megabyte = 1_000_000;
+const mostInDay = linkBytes(dayMs);
 
 /** What an analyst would turn. */
 export const exfiltration = {
@@ -120,8 +122,8 @@ export class ExfiltrationDetector implements Detector {
       : this.#dayOf(flow.dst, 'served', flow, this.#servedOfBlock, flow.dstPlace);
     if (day === undefined) return;
     const bytesIn = srcHome ? flow.dstBytes : flow.srcBytes;
-    day.bytes += bytes;
-    day.bytesIn += bytesIn;
+    day.bytes = Math.min(mostInDay, day.bytes + bytes);
+    day.bytesIn = Math.min(mostInDay, day.bytesIn + bytesIn);
     if (flow.seq < day.firstSeq) day.firstSeq = flow.seq;
     if (flow.seq > day.lastSeq) day.lastSeq = flow.seq;
     if (flow.time > day.newest) day.newest = flow.time;
@@ -185,8 +187,8 @@ export class ExfiltrationDetector implements Detector {
 }
 
 function mergeDays(into: Day, from: Day): void {
-  into.bytes += from.bytes;
-  into.bytesIn += from.bytesIn;
+  into.bytes = Math.min(mostInDay, into.bytes + from.bytes);
+  into.bytesIn = Math.min(mostInDay, into.bytesIn + from.bytesIn);
   mergeInto(into.to, from.to, exfiltration.destinations);
   takeUpload(into, from.upload);
   into.firstSeq = Math.min(into.firstSeq, from.firstSeq);
@@ -318,7 +320,7 @@ function destinationsOf({ names, amounts }: Largest): string[] {
   return names
     .map((name, i) => [name, amounts[i]!] as const)
     .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
-    .map(([name, bytes]) => `${name} ${Math.round(bytes)}`);
+    .map(([name, bytes]) => `${name} ${Math.min(mostInDay, Math.round(bytes))}`);
 }
 
 function times(bytes: number, middle: number): string {

@@ -566,6 +566,7 @@ class LmdbStore implements Store {
       limits_reached: {
         ...this.#inventory.limitsReached(),
         ...this.#topology.reached,
+        ...this.#rollups.reached,
         ...this.#correlations.limitsReached(),
         ...this.#behaviour.limitsReached(),
         ...this.#triage.limitsReached(),

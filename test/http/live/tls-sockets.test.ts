@@ -199,12 +199,12 @@ describe.skipIf(withoutOpenssl !== undefined)('sockets over TLS', () => {
       live.clientCa,
       readFileSync(clients.pair.cert, 'utf8') + readFileSync(more.pair.cert, 'utf8'),
     );
-    expect(server.reloadTls()).toBe('reloaded');
+    expect(await server.reloadTls()).toBe('reloaded');
     const later = dial(pairs.viewer);
     await later.until('subscribed');
     expect(socket.events).toEqual(['subscribed']);
     copyFileSync(more.pair.cert, live.clientCa);
-    expect(server.reloadTls()).toBe('reloaded');
+    expect(await server.reloadTls()).toBe('reloaded');
     await socket.until('closed 1001');
     await later.until('closed 1001');
   });

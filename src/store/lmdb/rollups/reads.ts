@@ -1,7 +1,8 @@
+import { linkBytes } from '../../../events/carried.ts';
 import { limits } from '../../../limits.ts';
 import type { Cell } from '../../../rollups/event-fold.ts';
 import { cover, type Level, type Part, startOf, widthMs } from '../../../rollups/levels.ts';
-import { counters, distincts, type Fineness, Rollup } from '../../../rollups/rollup.ts';
+import { counters, distincts, Rollup } from '../../../rollups/rollup.ts';
 import { decodeRollup } from '../../../rollups/rollup-bytes.ts';
 import {
   AlertTally,
@@ -16,7 +17,8 @@ import { decodeCells } from './deltas.ts';
 import { type BucketKey, fineness, keyOf, keysOf } from './rollup-tables.ts';
 
 /** Of a window: more than its buckets keep, so that little is lost when they are put together. */
-const windowFineness: Fineness = { hashes: 4096, entries: 512 };
+const sumOf = (lengthMs: number): Rollup =>
+  new Rollup({ hashes: 4096, entries: 512, bytes: linkBytes(lengthMs) });
 
 /** All that a window shows, of one snapshot: at most some sixty buckets and the deltas, however many events there are. */
 export function readRollups(tables: Tables, query: RollupQuery): RollupView {
@@ -28,8 +30,8 @@ export function readRollups(tables: Tables, query: RollupQuery): RollupView {
   const previous = cover(query.previousFrom, query.from);
   const received = tables.rollupState.get('rollups')?.received ?? 0;
   return {
-    current: readParts(tables, current, deltas, true),
-    previous: readParts(tables, previous, deltas, false),
+    current: readParts(tables, current, deltas, sumOf(query.now - query.from), true),
+    previous: readParts(tables, previous, deltas, sumOf(query.from - query.previousFrom), false),
     currentAlerts: readAlerts(tables, current),
     previousAlerts: readAlerts(tables, previous),
     series: readSeries(tables, query, deltas),
@@ -45,9 +47,9 @@ function readParts(
   tables: Tables,
   parts: readonly Part[],
   deltas: readonly Cell[],
+  sum: Rollup,
   withTops: boolean,
 ): Rollup {
-  const sum = new Rollup(windowFineness);
   for (const { level, from, to } of parts) {
     for (const { value } of tables.rollupSketches.getRange(keysOf(level, from, to)))
       sum.merge(decodeRollup(value, fineness[level], withTops));
@@ -93,6 +95,7 @@ function readSeries(
     if (bucket < seriesFrom) continue;
     for (const counter of counters) series[counter][placeOf(bucket)]! += rollup.count(counter);
   }
+  series.bytes = series.bytes.map((sum) => Math.min(sum, fineness[unit].bytes));
   for (const { key, value } of tables.rollupAlerts.getRange(all))
     series.alerts[placeOf(key[1])]! += decodeAlerts(value).total;
   return series;

@@ -1,5 +1,6 @@
+import { linkBytes } from '../../../events/carried.ts';
 import { limits } from '../../../limits.ts';
-import { type Level, levels, startOf } from '../../../rollups/levels.ts';
+import { type Level, levels, startOf, widthMs } from '../../../rollups/levels.ts';
 import type { Fineness, Rollup } from '../../../rollups/rollup.ts';
 import { distincts } from '../../../rollups/rollup.ts';
 import type { Rows } from '../seal.ts';
@@ -44,10 +45,16 @@ const keptMs = {
 /** The start of the oldest bucket of a level that is kept. */
 export const floorOf = (level: Level, nowMs: number): number => startOf(level, nowMs - keptMs[level]);
 
+/** Connections of a minute may go on long after it: they may have the bytes of an hour. */
+const short = {
+  hashes: limits.maxRollupHashes,
+  entries: limits.maxRollupEntries,
+  bytes: linkBytes(widthMs.hour),
+};
 export const fineness = {
-  minute: { hashes: limits.maxRollupHashes, entries: limits.maxRollupEntries },
-  hour: { hashes: limits.maxRollupHashes, entries: limits.maxRollupEntries },
-  day: { hashes: limits.maxRollupHashes, entries: limits.maxRollupDayEntries },
+  minute: short,
+  hour: short,
+  day: { ...short, entries: limits.maxRollupDayEntries, bytes: linkBytes(widthMs.day) },
 } as const satisfies Record<Level, Fineness>;
 
 /** The counters, and the numbers of different ones, as series show them: so that these need not read the rest. */

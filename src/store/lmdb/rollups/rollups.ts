@@ -3,7 +3,7 @@ import { tables as eventTables } from '../../../events/columns.ts';
 import { ConnectionMemory } from '../../../inventory/connection-memory.ts';
 import { Observations } from '../../../inventory/observations.ts';
 import type { FlowFact, FlowSink } from '../../../inventory/seen.ts';
-import { limits } from '../../../limits.ts';
+import { type LimitName, limits } from '../../../limits.ts';
 import { type Cell, EventFold } from '../../../rollups/event-fold.ts';
 import { KeyedHash } from '../../../rollups/keyed-hash.ts';
 import { type Level, levels, startOf } from '../../../rollups/levels.ts';
@@ -52,6 +52,7 @@ export class Rollups implements FlowSink, InventoryPart {
   #waiting: { rows: number; bytes: number } | undefined;
   /** As in the table. */
   #state: RollupState;
+  #overflows = 0;
 
   constructor({ tables, now, newKey, transaction }: RollupsOptions) {
     this.#tables = tables;
@@ -61,6 +62,10 @@ export class Rollups implements FlowSink, InventoryPart {
     this.#state = known ?? { key: newKey(), built: false, received: 0 };
     if (known === undefined) transaction(() => tables.rollupState.putSync('rollups', this.#state));
     this.#fold = new EventFold(new KeyedHash(this.#state.key), now);
+  }
+
+  get reached(): Readonly<Partial<Record<LimitName, number>>> {
+    return this.#overflows === 0 ? {} : { maxLinkBytesPerMs: this.#overflows };
   }
 
   get dirty(): number {
@@ -96,6 +101,7 @@ export class Rollups implements FlowSink, InventoryPart {
   write(): void {
     if (this.#fold.isEmpty) return;
     const bytes = encodeCells(this.#fold.cells);
+    for (const { rollup } of this.#fold.cells) this.#overflows += rollup.overflows;
     this.#waiting ??= this.#countWaiting();
     const rows = this.#waiting.rows + 1;
     const all = this.#waiting.bytes + bytes.length;
@@ -219,6 +225,7 @@ export class Rollups implements FlowSink, InventoryPart {
     const stored = rollupSketches.get(key);
     const rollup = stored === undefined ? new Rollup(fineness[level]) : decodeRollup(stored, fineness[level]);
     for (const cell of cells) rollup.merge(cell.rollup);
+    if (level === 'hour') this.#overflows += rollup.overflows;
     rollupSketches.putSync(key, encodeRollup(rollup));
     rollupCounts.putSync(key, encodeCounts(rollup));
   }
