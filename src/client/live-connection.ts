@@ -9,6 +9,18 @@ export interface LiveToken {
   readonly expiresAt: number;
 }
 
+/** The part of the standard WebSocket that a connection uses. */
+export interface LiveSocket {
+  readonly readyState: number;
+  send(text: string): void;
+  close(): void;
+  addEventListener(type: 'open' | 'error', listener: () => void): void;
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
+  addEventListener(type: 'close', listener: (event: { readonly code: number }) => void): void;
+}
+
+export type LiveSocketClass = new (url: string) => LiveSocket;
+
 export interface ConnectionEvents {
   /** The token is sent; what is sent now follows it. */
   onOpen(): void;
@@ -31,6 +43,8 @@ export interface ConnectionEnd extends Ending {
   readonly liveForMs: number;
 }
 
+/** `WebSocket.OPEN` */
+const openState = 1;
 const pingEveryMs = 5000;
 /** Silence for this long after a ping is told … */
 const answerWithinMs = 3000;
@@ -57,11 +71,11 @@ const shortestRenewalMs = 1000;
  */
 export class LiveConnection {
   readonly #url: string;
+  readonly #Socket: LiveSocketClass;
   readonly #askToken: (used?: string) => Promise<LiveToken>;
   readonly #events: ConnectionEvents;
-  readonly #listening = new AbortController();
   readonly #ticks: ReturnType<typeof setInterval>;
-  #socket: WebSocket | undefined;
+  #socket: LiveSocket | undefined;
   #token: string | undefined;
   #renewMs = Number.POSITIVE_INFINITY;
   #state: 'opening' | 'live' | 'behind' | 'over' = 'opening';
@@ -79,11 +93,13 @@ export class LiveConnection {
   /** @param used - a token that is not to be shown again */
   constructor(
     url: string,
+    Socket: LiveSocketClass,
     askToken: (used?: string) => Promise<LiveToken>,
     used: string | undefined,
     events: ConnectionEvents,
   ) {
     this.#url = url;
+    this.#Socket = Socket;
     this.#askToken = askToken;
     this.#events = events;
     this.#ticks = setInterval(() => this.#tick(), tickMs);
@@ -92,7 +108,7 @@ export class LiveConnection {
 
   /** Sends a message; before the connection is open, nothing: `onOpen` is the time to send what there is. */
   send(message: ClientMessage): void {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+    if (this.#socket?.readyState === openState) this.#socket.send(JSON.stringify(message));
   }
 
   /** Asks at once whether it still lives. */
@@ -113,45 +129,37 @@ export class LiveConnection {
     if (this.#state === 'over') return;
     this.#state = 'over';
     clearInterval(this.#ticks);
-    // A dead network tells of the end of a socket only minutes later.
-    this.#listening.abort();
     this.#socket?.close();
   }
 
   async #open(used: string | undefined): Promise<void> {
     let credentials: LiveToken;
-    let socket: WebSocket;
+    let socket: LiveSocket;
     try {
       credentials = await this.#askToken(used);
       if (this.#state === 'over') return;
-      socket = new WebSocket(this.#url);
+      socket = new this.#Socket(this.#url);
     } catch (error) {
       return this.#end(undefined, asServiceError(error));
     }
-    const { signal } = this.#listening;
     this.#socket = socket;
-    socket.addEventListener(
-      'open',
-      () => {
-        this.#use(credentials);
-        this.#events.onOpen();
-        this.#ping(giveUpAfterMs);
-      },
-      { signal },
-    );
-    socket.addEventListener('message', ({ data }) => this.#receive(data), { signal });
-    socket.addEventListener('close', ({ code }) => this.#end(code, this.#error), { signal });
-    socket.addEventListener(
-      'error',
-      () => {
-        // Where no connection came about, Node 22 tells of no close; else `close` follows, with its code.
-        if (this.#token === undefined) this.#end(undefined, undefined);
-      },
-      { signal },
-    );
+    socket.addEventListener('open', () => {
+      if (this.#state === 'over') return;
+      this.#use(credentials);
+      this.#events.onOpen();
+      this.#ping(giveUpAfterMs);
+    });
+    socket.addEventListener('message', ({ data }) => this.#receive(data));
+    socket.addEventListener('close', ({ code }) => this.#end(code, this.#error));
+    socket.addEventListener('error', () => {
+      // Where no connection came about, Node 22 tells of no close; else `close` follows, with its code.
+      if (this.#token === undefined) this.#end(undefined, undefined);
+    });
   }
 
   #receive(data: unknown): void {
+    // A socket on a dead network closes, and may deliver, minutes after it was given up.
+    if (this.#state === 'over') return;
     const message = decodeMessage(data);
     if (message === undefined)
       return this.#end(undefined, new ServiceError('UNAVAILABLE', 'what came is no message of this service'));

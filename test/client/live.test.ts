@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { WebSocket as NodeWebSocket } from 'ws';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { type Live, type LiveOptions, type LiveState, openLive } from '../../src/client/live.ts';
@@ -120,6 +121,19 @@ const count = (list: readonly unknown[], wanted: number) =>
   expect.poll(() => list.length, { timeout }).toBe(wanted);
 
 describe('one connection', () => {
+  it('is made with the class of sockets that it is given', async () => {
+    const { live, until } = watch({ WebSocket: NodeWebSocket });
+    const heard = hear(live);
+    await until('live');
+    await count(heard.accepted, 1);
+    await send(2);
+    await count(heard.seqs, 2);
+    live.reconnect();
+    await count(heard.accepted, 2);
+    await send(1);
+    await count(heard.seqs, 3);
+  });
+
   it('carries all subscriptions, each with the events of its channel and filters', async () => {
     const before = proxy.connections;
     const { live, kinds, until } = watch();
