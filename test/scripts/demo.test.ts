@@ -18,7 +18,7 @@ function demo(
   env: Record<string, string> = {},
 ): Promise<{ code: number | string; output: string }> {
   const flags = ['--disable-warning=ExperimentalWarning', script, ...args];
-  const options = { env: { ...process.env, ...env, TMPDIR: folder }, timeout: 300_000 };
+  const options = { env: { ...process.env, ...env, TMPDIR: folder }, timeout: 600_000 };
   return new Promise((resolve) => {
     execFile(process.execPath, flags, options, (error, stdout) => {
       resolve({ code: error === null ? 0 : (error.code ?? String(error.signal)), output: stdout });
@@ -26,7 +26,7 @@ function demo(
   });
 }
 
-test('the demo plays, alerts, proves and ends with nothing left behind', { timeout: 330_000 }, async () => {
+test('the demo plays, alerts, proves and ends with nothing left behind', { timeout: 660_000 }, async () => {
   const { code, output } = await demo(['--once', '--rate', '50000']);
   expect(code, output).toBe(0);
   expect(output).toMatch(/listens at http:\/\/127\.0\.0\.1:\d+/);
