@@ -121,19 +121,6 @@ const count = (list: readonly unknown[], wanted: number) =>
   expect.poll(() => list.length, { timeout }).toBe(wanted);
 
 describe('one connection', () => {
-  it('is made with the class of sockets that it is given', async () => {
-    const { live, until } = watch({ WebSocket: NodeWebSocket });
-    const heard = hear(live);
-    await until('live');
-    await count(heard.accepted, 1);
-    await send(2);
-    await count(heard.seqs, 2);
-    live.reconnect();
-    await count(heard.accepted, 2);
-    await send(1);
-    await count(heard.seqs, 3);
-  });
-
   it('carries all subscriptions, each with the events of its channel and filters', async () => {
     const before = proxy.connections;
     const { live, kinds, until } = watch();
@@ -161,6 +148,19 @@ describe('one connection', () => {
     expect(kinds()).toEqual(['connecting', 'live']);
     expect(proxy.connections).toBe(before + 1);
     await expect.poll(() => ids.length, { timeout }).toBeGreaterThan(0);
+  });
+
+  it('is made with the class of sockets that it is given', async () => {
+    const { live, until } = watch({ WebSocket: NodeWebSocket });
+    const heard = hear(live);
+    await until('live');
+    await count(heard.accepted, 1);
+    await send(2);
+    await count(heard.seqs, 2);
+    live.reconnect();
+    await count(heard.accepted, 2);
+    await send(1);
+    await count(heard.seqs, 3);
   });
 
   it('begins after `since` and stops where a subscription is closed', async () => {
