@@ -79,6 +79,7 @@ async function run({ url }: Service, password: string): Promise<void> {
   showNewest(alerts);
   if (stop.signal.aborted) return;
   await showRiskiest(viewer);
+  await showLimits(admin);
   const [id, alert] = await firstProvable(alerts, pin);
   await proveAlert(log, id, alert, pin);
   if (!once) await goOn(sensor, counts, { alerts, log }, url, password);
@@ -216,6 +217,13 @@ async function showRiskiest(viewer: Client): Promise<void> {
       `  ${risk.padEnd(13)} ${name.slice(0, 40).padEnd(40)} ${what.padEnd(30)} ${dim(addresses.join(' '))}`,
     );
   }
+}
+
+/** Whether the traffic was too much for the service anywhere. */
+async function showLimits(admin: Client): Promise<void> {
+  const { limits_reached: reached } = (await admin.call('getStatus')).data.attributes;
+  const list = reached.map(({ limit, times }) => `${limit} ${times}×`).join(', ');
+  say(`Limits reached since the start: ${list || 'none'}`);
 }
 
 /** An alert that came into the log after the pin. */

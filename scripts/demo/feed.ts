@@ -12,6 +12,8 @@ export interface FeedCounts {
 }
 
 const tickMs = 200;
+/** Simulated time that bodies sent at once cover. Detectors judge events up to an hour late: no sensor may be further behind. */
+const maxSpanMs = 20 * 60_000;
 
 /** Whether the next line is due, so long after the start and with so many sent; `end` where none will be again. */
 export type Pace = (elapsedMs: number, next: TrafficLine, sent: number) => boolean | 'end';
@@ -37,7 +39,8 @@ export async function feed(
   let next = lines.next().value;
   for (let over = false; !over && !signal.aborted; ) {
     const due = new Map<string, string[]>();
-    for (;;) {
+    const end = next.time + maxSpanMs;
+    while (next.time < end) {
       const now = pace(performance.now() - start, next, counts.sent - before);
       over = now === 'end';
       if (now !== true) break;
@@ -47,7 +50,7 @@ export async function feed(
       next = lines.next().value;
     }
     await Promise.all([...due].map(([sensor, batch]) => send(client, sensor, batch, counts, signal)));
-    if (!over) await sleep(tickMs, undefined, { signal }).catch(() => {});
+    if (!over && next.time < end) await sleep(tickMs, undefined, { signal }).catch(() => {});
   }
 }
 

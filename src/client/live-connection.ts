@@ -9,6 +9,18 @@ export interface LiveToken {
   readonly expiresAt: number;
 }
 
+/** The part of the standard WebSocket that a connection uses. */
+export interface LiveSocket {
+  readonly readyState: number;
+  send(text: string): void;
+  close(): void;
+  addEventListener(type: 'open' | 'error', listener: () => void): void;
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
+  addEventListener(type: 'close', listener: (event: { readonly code: number }) => void): void;
+}
+
+export type LiveSocketClass = new (url: string) => LiveSocket;
+
 export interface ConnectionEvents {
   /** The token has been sent; later messages follow it. */
   onOpen(): void;
@@ -31,6 +43,8 @@ export interface ConnectionEnd extends Ending {
   readonly liveForMs: number;
 }
 
+/** `WebSocket.OPEN` */
+const openState = 1;
 const pingEveryMs = 5000;
 /** An unanswered ping is reported after this time … */
 const answerWithinMs = 3000;
@@ -63,11 +77,11 @@ const shortestRenewalMs = 1000;
  */
 export class LiveConnection {
   readonly #url: string;
+  readonly #Socket: LiveSocketClass;
   readonly #requestToken: (used?: string) => Promise<LiveToken>;
   readonly #events: ConnectionEvents;
-  readonly #listening = new AbortController();
   readonly #ticks: ReturnType<typeof setInterval>;
-  #socket: WebSocket | undefined;
+  #socket: LiveSocket | undefined;
   #token: string | undefined;
   #renewMs = Number.POSITIVE_INFINITY;
   #state: 'opening' | 'live' | 'behind' | 'over' = 'opening';
@@ -85,11 +99,13 @@ export class LiveConnection {
   /** @param used - a token that must not be used again */
   constructor(
     url: string,
+    Socket: LiveSocketClass,
     requestToken: (used?: string) => Promise<LiveToken>,
     used: string | undefined,
     events: ConnectionEvents,
   ) {
     this.#url = url;
+    this.#Socket = Socket;
     this.#requestToken = requestToken;
     this.#events = events;
     this.#ticks = setInterval(() => this.#tick(), tickMs);
@@ -98,7 +114,7 @@ export class LiveConnection {
 
   /** Sends a message if the connection is open. Use `onOpen` to send initial messages. */
   send(message: ClientMessage): void {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+    if (this.#socket?.readyState === openState) this.#socket.send(JSON.stringify(message));
   }
 
   /** Checks immediately whether the connection is alive. */
@@ -119,45 +135,37 @@ export class LiveConnection {
     if (this.#state === 'over') return;
     this.#state = 'over';
     clearInterval(this.#ticks);
-    // On a dead network, the close event of a socket arrives only minutes later.
-    this.#listening.abort();
     this.#socket?.close();
   }
 
   async #open(used: string | undefined): Promise<void> {
     let credentials: LiveToken;
-    let socket: WebSocket;
+    let socket: LiveSocket;
     try {
       credentials = await this.#requestToken(used);
       if (this.#state === 'over') return;
-      socket = new WebSocket(this.#url);
+      socket = new this.#Socket(this.#url);
     } catch (error) {
       return this.#end(undefined, asServiceError(error));
     }
-    const { signal } = this.#listening;
     this.#socket = socket;
-    socket.addEventListener(
-      'open',
-      () => {
-        this.#use(credentials);
-        this.#events.onOpen();
-        this.#ping(giveUpAfterMs);
-      },
-      { signal },
-    );
-    socket.addEventListener('message', ({ data }) => this.#receive(data), { signal });
-    socket.addEventListener('close', ({ code }) => this.#end(code, this.#error), { signal });
-    socket.addEventListener(
-      'error',
-      () => {
-        // If the connection failed, Node 22 emits no `close`; otherwise `close` follows with its code.
-        if (this.#token === undefined) this.#end(undefined, undefined);
-      },
-      { signal },
-    );
+    socket.addEventListener('open', () => {
+      if (this.#state === 'over') return;
+      this.#use(credentials);
+      this.#events.onOpen();
+      this.#ping(giveUpAfterMs);
+    });
+    socket.addEventListener('message', ({ data }) => this.#receive(data));
+    socket.addEventListener('close', ({ code }) => this.#end(code, this.#error));
+    socket.addEventListener('error', () => {
+      // If the connection failed, Node 22 emits no `close`; otherwise `close` follows with its code.
+      if (this.#token === undefined) this.#end(undefined, undefined);
+    });
   }
 
   #receive(data: unknown): void {
+    // On a dead network, messages and the close event of a socket can arrive minutes after it was abandoned.
+    if (this.#state === 'over') return;
     const message = decodeMessage(data);
     if (message === undefined)
       return this.#end(undefined, new ServiceError('UNAVAILABLE', 'received an unknown message'));

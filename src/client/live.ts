@@ -9,7 +9,12 @@ import {
 import { errorCodes, invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { QueryValues } from './client.ts';
-import { type ConnectionEnd, LiveConnection, type LiveToken } from './live-connection.ts';
+import {
+  type ConnectionEnd,
+  LiveConnection,
+  type LiveSocketClass,
+  type LiveToken,
+} from './live-connection.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { toldError } from './told-error.ts';
 
@@ -24,6 +29,8 @@ export interface LiveOptions {
   token(used?: string): Promise<LiveToken>;
   /** Called on every change; first with `connecting`, before `openLive` returns. */
   onState(state: LiveState): void;
+  /** The class of the socket, such as that of the package `ws`: for runtimes without a global one (Node before 22). */
+  readonly WebSocket?: LiveSocketClass;
 }
 
 export type LiveState =
@@ -92,6 +99,10 @@ export interface Live {
  * without a queue.
  */
 export function openLive(options: LiveOptions): Live {
+  if ((options.WebSocket ?? globalThis.WebSocket) === undefined)
+    throw new TypeError(
+      'WebSocket: this runtime has none; use Node 22 or later, or pass the class of the package ws as the option WebSocket',
+    );
   return new LiveClient(options);
 }
 
@@ -201,6 +212,7 @@ class LiveClient implements Live {
     if (this.#closed) return;
     this.#connection = new LiveConnection(
       this.#url,
+      this.#options.WebSocket ?? WebSocket,
       async (used) => this.#options.token(used),
       this.#refusedToken,
       {

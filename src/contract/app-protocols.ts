@@ -18,6 +18,7 @@ const words: ReadonlyMap<string, string> = new Map([
   ['ssl', 'tls'],
   ['krb', 'krb5'],
   ['krb_tcp', 'krb5'],
+  ['kerberos', 'krb5'],
   ['kerberos-sec', 'krb5'],
   ['dce_rpc', 'dcerpc'],
   ['msrpc', 'dcerpc'],
@@ -38,6 +39,10 @@ export function protocolWord(given: string): string {
   const name = given.toLowerCase();
   return words.get(name) ?? name;
 }
+
+/** Words of the vocabulary that a filter value finds: of `https`, sensors see TLS. */
+export const wantedProtocols = (given: string): readonly string[] =>
+  given.toLowerCase() === 'https' ? ['https', 'tls'] : [protocolWord(given)];
 
 /** All words that mean the same, that of the vocabulary first. */
 export function protocolSpellings(given: string): string[] {

@@ -1,4 +1,6 @@
 import { isUuid } from '../uuid.ts';
+import { hasForeignSyntax } from './search-text.ts';
+
 /**
  * The string formats that schemas name, each with its check and the reason that a caller is given. JSON Schema knows
  * `uuid` and `date-time`; the others are ours.
@@ -24,6 +26,12 @@ export const formats = {
   hostname: {
     test: isHostname,
     reason: 'must be a host name: up to 253 characters, labels of letters, digits, - and _ joined by dots',
+  },
+  /** A filter of host names. */
+  'host-pattern': {
+    test: (text) => !hasForeignSyntax(text),
+    reason:
+      'must be a name in which * stands for any characters; there are no regular expressions, operators, quotes, ? or % (repeat the filter for OR)',
   },
   /** One line of text. */
   line: {

@@ -88,7 +88,9 @@ function operationOf(operationId: string, route: Route, components: Json): Json 
     ...(route.websocket !== undefined && route.websocket.channel === undefined
       ? { description: subscribable }
       : {}),
-    ...(route.protocol === undefined ? {} : { description: ofShippers(route) }),
+    ...(route.protocol === undefined && route.body?.kind !== 'ingest'
+      ? {}
+      : { description: ingestCredentials(route) }),
     tags: [route.tag],
     security: securityOf(route),
     ...(route.access === 'public' ? {} : { 'x-roles': [...route.access] }),
@@ -106,10 +108,10 @@ const subscribable = `Channels, and the operation whose callers may subscribe to
   .map(([name, { operation }]) => `${name} (${operation})`)
   .join(', ')}.`;
 
-/** How a shipper shows its token, and where else it is answered. */
-function ofShippers({ also = [] }: Route): string {
+/** How a sensor or shipper shows its token, and where else it is answered. */
+function ingestCredentials({ also = [] }: Route): string {
   const credentials =
-    'The token may also come as the password of `Basic`, as the key of `ApiKey` (base64 of `id:key`) or as `Splunk <token>`.';
+    'The token may also come as the password of `Basic`, as the key of `ApiKey` (as it is, or base64 of `id:key`) or as `Splunk <token>`.';
   if (also.length === 0) return credentials;
   const others = also.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)\*?/g, '{$1}')}`);
   return `${credentials} Answered likewise: ${others.join(', ')}.`;

@@ -65,6 +65,8 @@ export const time = (description: string) =>
 /** A text of which filters take the whole, or a pattern. */
 export const word = (description: string) =>
   text(`${description} \`*\` stands for any characters, \`\\*\` for a star.`, { minLength: 1 });
+/** The same of host names. */
+const hostWord = (description: string) => ({ ...word(description), format: 'host-pattern' });
 const port = (description: string) => between(0, 65535, description);
 
 const pageParameters = {
@@ -75,7 +77,7 @@ const pageParameters = {
 const search = {
   q: Type.Optional(
     text(
-      'A part of any of the names of the resource, in any case. It is one text: AND, OR, NOT, `*` and `<filter>:<value>` are refused; in double quotes, any text is searched for as it is.',
+      'A part of any of the names of the resource, in any case. It is one text: AND, OR, NOT, `&&`, `|`, `*`, `%text%`, regular expressions and `<filter>:<value>` are refused; in double quotes, any text is searched for as it is.',
       { minLength: 1, maxLength: 256 },
     ),
   ),
@@ -157,7 +159,11 @@ export const networkEventFilters = {
   duration_ms: many(real('Duration in milliseconds.')),
   src_mac: many(word('Link-layer address of the originator.')),
   dst_mac: many(word('Link-layer address of the responder.')),
-  app_protocol: many(word('One of the application protocols; `ssl` is accepted as `tls`.')),
+  app_protocol: many(
+    word(
+      'One of the application protocols; `ssl` is accepted as `tls`, `kerberos` as `krb5`; `https` finds `tls` as well.',
+    ),
+  ),
   src_bytes: many(count('IP bytes sent by the originator.')),
   dst_bytes: many(count('IP bytes sent by the responder.')),
   src_payload_bytes: many(count('Payload bytes sent by the originator.')),
@@ -176,8 +182,8 @@ export const dnsEventFilters = {
   ...eventFilters,
   kind: many(oneOf(dnsKinds, { description: 'Query, response or both.' })),
   transaction_id: many(between(0, 65535, 'DNS message id.')),
-  query: many(word('Name asked for.')),
-  registered_domain: many(word('Registrable part of the name.')),
+  query: many(hostWord('Name asked for.')),
+  registered_domain: many(hostWord('Registrable part of the name.')),
   qtype: many(word('Type asked for.')),
   qclass: many(word('Class asked for.')),
   rcode: many(count('Response code.')),
@@ -210,7 +216,7 @@ export const alertFilters = {
   rule_source: many(oneOf(ruleSources, { description: 'Where the rule comes from.' })),
   risk_score: many(between(0, 100, 'Contribution to the risk of its assets.')),
   confidence: many(real('How sure the rule is.', { minimum: 0, maximum: 1 })),
-  domain: many(word('Name concerned.')),
+  domain: many(hostWord('Name concerned.')),
   tactic: many(word('One of its ATT&CK tactics.')),
   technique: many(word('One of its ATT&CK techniques.')),
   count: many(ordinal('Occurrences.')),
@@ -233,7 +239,7 @@ const macAddress = (description: string) => Type.String({ format: 'mac', descrip
 export const assetFilters = {
   ip: many(network('One of its addresses: an address or a CIDR block.')),
   mac: many(macAddress('One of its link-layer addresses.')),
-  hostname: many(word('One of its names, in any case.')),
+  hostname: many(hostWord('One of its names, in any case.')),
   name: many(word('Name, whole, in any case.')),
   kind: many(oneOf(assetKinds, { description: 'What it is.' })),
   os: many(word('Operating system, in any case.')),

@@ -82,16 +82,70 @@ export function parseQuery<S extends TObject>(schema: S, raw: RawQuery): Static<
 }
 
 /** INVALID_REQUEST for a parameter that is not in `known`, with the nearest of these where one is near. */
-export function unknownParameter(name: string, known: readonly string[]): ServiceError {
+export const unknownParameter = (name: string, known: readonly string[]): ServiceError =>
+  invalidField(shorten(name), `is not a known parameter${nearestAdvice(name, known)}`);
+
+/** A suggestion of the known name that was probably meant; empty where there is none. */
+export function nearestAdvice(name: string, known: readonly string[]): string {
+  const nearest = name.length > 64 ? undefined : nearestOf(name, known);
+  return nearest === undefined ? '' : `; did you mean \`${nearest}\`?`;
+}
+
+/** By the names of other interfaces, by spelling, then by the beginning or a word that two names share. */
+function nearestOf(name: string, known: readonly string[]): string | undefined {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[_.-]/);
+  const usual = words.map((word) => usualWords.get(word) ?? word).join('_');
+  const given = synonyms.get(words.join('_'))?.split(' ') ?? [];
+  const same = [usual, ...given].find((one) => known.includes(one));
+  if (same !== undefined) return same;
   const most = Math.min(3, name.length / 3);
-  const [nearest] = known
+  const [near] = known
     .filter((one) => Math.abs(one.length - name.length) <= most)
     .map((one) => [one, distance(name.toLowerCase(), one)] as const)
     .filter(([, far]) => far <= most)
     .sort((a, b) => a[1] - b[1]);
-  const advice = nearest === undefined ? '' : `; did you mean \`${nearest[0]}\`?`;
-  return invalidField(shorten(name), `is not a known parameter${advice}`);
+  if (near !== undefined) return near[0];
+  return (
+    known.find((one) => usual.length > 2 && one.startsWith(usual)) ??
+    known.find((one) => one.length > 2 && words.includes(one))
+  );
 }
+
+/** Words of other interfaces and the ones used here. */
+const usualWords: ReadonlyMap<string, string> = new Map([
+  ['source', 'src'],
+  ['destination', 'dst'],
+  ['dest', 'dst'],
+  ['address', 'ip'],
+  ['addr', 'ip'],
+  ['protocol', 'transport'],
+]);
+
+/** Names of other interfaces and the ones used here, separated by spaces. */
+const synonyms: ReadonlyMap<string, string> = new Map([
+  ['limit', 'per_page'],
+  ['size', 'per_page'],
+  ['page_size', 'per_page'],
+  ['pagesize', 'per_page'],
+  ['offset', 'page'],
+  ['start', 'from since'],
+  ['start_time', 'from since'],
+  ['after', 'from since'],
+  ['end', 'to'],
+  ['end_time', 'to'],
+  ['before', 'to'],
+  ['until', 'to'],
+  ['order', 'sort'],
+  ['order_by', 'sort'],
+  ['sort_by', 'sort'],
+  ['search', 'q'],
+  ['level', 'severity min_severity'],
+  ['host', 'hostname'],
+  ['comment', 'note'],
+]);
 
 /** Characters to insert, delete or replace (Levenshtein). */
 function distance(from: string, to: string): number {

@@ -17,12 +17,25 @@ export function searchText(q: string, filters: readonly string[]): string {
   throw invalidField('q', `${fault}, or put the text in double quotes to search for it as it is`);
 }
 
+const foreignOperator = /(?:^|\s)(&&?|\|\|?)\s/;
+
+/** Whether the filter of a host name has syntax of other languages, which would find nothing and look like an empty result. */
+export const hasForeignSyntax = (pattern: string): boolean =>
+  /(?:^|\s)(?:AND|OR|NOT)\s/.test(pattern) ||
+  foreignOperator.test(pattern) ||
+  /[?"]|^%|%$|^\/.*\/$/.test(pattern);
+
 function syntaxIn(q: string, filters: readonly string[]): string | undefined {
   const [, operator] = /(?:^|\s)(AND|OR|NOT)\s/.exec(q) ?? [];
   if (operator !== undefined)
     return `has no operator ${operator}: combine filters (different ones are AND, a repeated one is OR, not_<filter> is NOT)`;
   for (const [, field = ''] of q.matchAll(/(?:^|[\s(+-])([a-z][a-z_]*)\s*[:=<>]/g))
     if (filters.includes(field)) return `does not filter by ${field}: use the parameter ${field}`;
+  const [, sign] = foreignOperator.exec(q) ?? [];
+  if (sign !== undefined)
+    return `has no operator ${sign}: combine filters (different ones are AND, a repeated one is OR)`;
+  if (/^%.*%$/.test(q)) return 'takes no wildcards: leave out %, any part of a name is found';
+  if (/^\/.*[\\^$*+?()[\]{}|].*\/$/.test(q)) return 'takes no regular expressions';
   if (q.includes('*')) return 'takes no wildcards: leave out *, any part of a name is found';
   return q.includes('"') ? 'has a double quote: leave it out' : undefined;
 }

@@ -4,7 +4,7 @@ import { errorCodes, invalidField, type ServiceError } from '../errors.ts';
 import { type ClientMessage, clientMessages, serverMessages } from './channels.ts';
 import { ErrorEnvelope } from './envelopes.ts';
 import { formats } from './formats.ts';
-import { shorten } from './query.ts';
+import { nearestAdvice, shorten } from './query.ts';
 import { errorsOf, type OperationId, type Route, routeOf } from './routes.ts';
 
 /** `ownProperties`: a field is what the value itself has, whatever a prototype was made to say. */
@@ -12,6 +12,8 @@ const ajv = new Ajv2020({
   strict: true,
   // What a detector saw may be of several types.
   allowUnionTypes: true,
+  // Errors carry the schema, of which unknown fields are told the known ones.
+  verbose: true,
   ownProperties: true,
   formats: Object.fromEntries(Object.entries(formats).map(([name, { test }]) => [name, test])),
 });
@@ -102,9 +104,13 @@ function explain(error: ErrorObject, whole: string, resource?: TObject): Service
       return invalidField(field(params.missingProperty), 'is required');
     case 'additionalProperties': {
       const name: string = params.additionalProperty;
+      const known = Object.keys((error.parentSchema?.properties as object | undefined) ?? {});
       const readOnly =
         path.length === 0 && resource !== undefined && Object.hasOwn(resource.properties, name);
-      return invalidField(field(name), readOnly ? 'is read-only' : 'is not a known field');
+      return invalidField(
+        field(name),
+        readOnly ? 'is read-only' : `is not a known field${nearestAdvice(name, known)}`,
+      );
     }
     case 'uniqueItems': {
       const [first, again] = [params.i, params.j].sort((a: number, b: number) => a - b);
@@ -117,7 +123,11 @@ function explain(error: ErrorObject, whole: string, resource?: TObject): Service
 
 /** What is said of a value, by the keyword of its schema that it does not meet. */
 const reasons: Readonly<Record<string, (params: ErrorObject['params']) => string>> = {
-  type: ({ type }) => `must be ${typeNames[type as keyof typeof typeNames]}`,
+  type: ({ type }) =>
+    `must be ${[type]
+      .flat()
+      .map((name: TypeName) => typeNames[name])
+      .join(' or ')}`,
   enum: ({ allowedValues }) => `must be one of ${allowedValues.join(', ')}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   format: ({ format }) => formats[format as keyof typeof formats].reason,
@@ -138,6 +148,7 @@ export const explained: readonly string[] = [
   ...Object.keys(reasons),
 ];
 
+type TypeName = keyof typeof typeNames;
 const typeNames = {
   object: 'a JSON object',
   array: 'an array',

@@ -1,4 +1,4 @@
-import { appProtocols, protocolWord } from '../contract/app-protocols.ts';
+import { appProtocols, wantedProtocols } from '../contract/app-protocols.ts';
 import { oneOfTexts, wildcardParts } from '../contract/wildcards.ts';
 import { invalidField } from '../errors.ts';
 import { canonicalUuid } from '../uuid.ts';
@@ -131,7 +131,7 @@ function candidate(value: string, fold: boolean, write = (part: string) => part)
 
 /** Rows one of whose protocols is wanted, in whichever spelling. */
 function protocolTerm(field: string, values: Values): Term {
-  const isWanted = oneOfTexts(texts(field, values).map(protocolWord));
+  const isWanted = oneOfTexts(texts(field, values).flatMap(wantedProtocols));
   return {
     cost: costs.text,
     prepare(block) {

@@ -11,7 +11,13 @@ export const severalOperations = 'several';
 interface Counted {
   readonly first: AuditRecord;
   count: number;
+  /** Why records of a sensor were rejected, at most `maxReasons`. */
+  readonly reasons: Set<string>;
 }
+
+/** Reasons that a record names: 160 characters each. */
+const maxReasons = 8;
+const moreReasons = 'other reasons';
 
 /**
  * Which calls get an audit record of their own. The others are counted, by who or where from, what and how it ended,
@@ -48,16 +54,19 @@ export class AuditCaps {
   }
 
   /** Counts a call, or as many as its record stands for. */
-  count(record: AuditRecord): void {
+  count(record: AuditRecord, reasons: readonly string[] = []): void {
     const calls = record.count ?? 1;
     const { actor, operation, source_address, outcome, code = '' } = record;
     const caller = actor === anonymous ? addressGroup(source_address) : actor;
     const key = `${caller} ${operation} ${outcome} ${code}`;
-    const known = this.#counted.get(key);
-    if (known !== undefined) known.count += calls;
-    else if (this.#counted.size < limits.maxAuditCounts)
-      this.#counted.set(key, { first: record, count: calls });
-    else this.#countAmongOthers(record, calls);
+    let counted = this.#counted.get(key);
+    if (counted === undefined) {
+      if (this.#counted.size >= limits.maxAuditCounts) return this.#countAmongOthers(record, calls);
+      counted = { first: record, count: 0, reasons: new Set() };
+      this.#counted.set(key, counted);
+    }
+    counted.count += calls;
+    for (const reason of reasons) addReason(counted.reasons, reason);
   }
 
   /** What was counted in minutes that are over, or all of it with `all`; it is the caller's now. */
@@ -67,10 +76,13 @@ export class AuditCaps {
     this.#principals.clear();
     this.#strangers.clear();
     const time = new Date(nowMs).toISOString();
-    const records = Array.from(this.#counted.values(), ({ first, count }): AuditRecord => {
-      const { actor, operation, request_id, source_address, outcome, code, reason } = first;
+    const records = Array.from(this.#counted.values(), ({ first, count, reasons }): AuditRecord => {
+      const { actor, actor_name, operation, request_id, source_address, outcome, code } = first;
       const about = { actor, operation, request_id, source_address, outcome, time, count };
-      return { ...about, ...(code && { code }), ...(reason && { reason }) };
+      // Names that unknown callers gave differ from call to call.
+      const named = actor !== anonymous && actor_name !== undefined ? { actor_name } : {};
+      const reason = [...reasons].join('; ');
+      return { ...about, ...named, ...(code && { code }), ...(reason && { reason }) };
     });
     this.#counted.clear();
     return records;
@@ -116,8 +128,13 @@ export class AuditCaps {
       return;
     }
     const first = { ...several, request_id, outcome, time };
-    this.#counted.set(outcome, { first, count: calls });
+    this.#counted.set(outcome, { first, count: calls, reasons: new Set() });
   }
+}
+
+function addReason(reasons: Set<string>, reason: string): void {
+  if (reasons.size < maxReasons || reasons.has(reason)) reasons.add(reason);
+  else reasons.add(moreReasons);
 }
 
 /** What a record says that stands for calls of different kinds: `::` is the unspecified address (RFC 4291, 2.5.2). */

@@ -120,8 +120,9 @@ export class AuditLog implements Audit {
   /** One record a minute for each sensor. */
   #countRejected(call: AuditedCall): void {
     if (call.rejected === undefined) return;
-    const error = new ServiceError('INVALID_REQUEST', call.rejected.reason);
-    this.#caps.count({ ...call.failed(error, this.#options.now()), ...call.rejected });
+    const { count, reasons } = call.rejected;
+    const error = new ServiceError('INVALID_REQUEST', 'records were rejected');
+    this.#caps.count({ ...call.failed(error, this.#options.now()), count }, reasons);
   }
 
   #admit(record: AuditRecord, as: AuditedAs): boolean {

@@ -43,8 +43,8 @@ export class AuditedCall {
   #nameGiven: string | undefined;
   #entryIds: string[] = [];
   #countedAlone = false;
-  /** Rejected records of a sensor's body, and why the first of them was rejected. */
-  rejected: { readonly count: number; readonly reason: string } | undefined;
+  /** Rejected records of a sensor's body, and why they were rejected. */
+  rejected: { readonly count: number; readonly reasons: readonly string[] } | undefined;
 
   constructor(
     operation: string,

@@ -61,8 +61,8 @@ export class Caller {
     const isOther = fromOtherSite(head, this.#front.corsOrigins);
     const certificate = isOther ? undefined : this.#shown.certificate;
     // Browsers send a password that they remember to whoever's page asks, as they do with certificates.
-    const isShippers = endpoint.protocol !== undefined && !isOther;
-    const authorization = isShippers ? asBearer(shown) : shown;
+    const isIngest = endpoint.audited === 'ingest' && !isOther;
+    const authorization = isIngest ? asBearer(shown) : shown;
     this.#tokenShown = authorization !== undefined && /^Bearer /i.test(authorization);
     let identity: Identity | undefined;
     try {

@@ -59,7 +59,7 @@ export interface Endpoint {
   readonly operation: string;
   readonly method: string;
   readonly path: string;
-  /** What its callers speak: how they show their tokens, and how errors are told to them. */
+  /** The protocol of its callers, in which errors are answered. */
   readonly protocol?: ShipperProtocol;
   /** Roles of which the caller needs one. */
   readonly access: 'public' | readonly Role[];

@@ -21,7 +21,8 @@ type Added = Pick<Row, 'kind' | 'reason' | 'times'> & { readonly sample?: string
 const otherReasons = 'other reasons';
 /** Warnings end a day after the last occurrence; the table keeps it. */
 const recentMs = 24 * 3600 * 1000;
-const maxWarnings = 3;
+/** Sensors that warnings name. */
+const maxWarnings = 10;
 
 /**
  * Counts of sensor data that was not stored since the start, by sensor, kind and reason, with recent samples. They are
@@ -62,15 +63,19 @@ export class NotStored {
     return { ...this.counts(), reasons: reasons.slice(0, limits.maxNotStoredShown) };
   }
 
-  /** Sentences on the sensors that an operator must look after, the latest first. */
+  /** One sentence for each sensor that lost data within a day, the latest first, and one for unknown senders. */
   warnings(nowMs: number): string[] {
     const recent = this.#latest().filter(
-      ({ kind, sender, lastAt }) => kind !== 'ignored' && sender && nowMs - lastAt < recentMs,
+      ({ kind, lastAt }) => kind !== 'ignored' && nowMs - lastAt < recentMs,
     );
-    return recent.slice(0, maxWarnings).map(({ sender, kind, times, reason }) => {
-      const subject = kind === 'credentials' ? 'Credentials' : kind === 'refused' ? 'Requests' : 'Records';
-      return `${subject} of sensor ${sender?.name} were rejected (${times.toLocaleString('en-US')} so far): ${reason}.`;
-    });
+    const { '': unknown, ...bySensor } = Object.groupBy(recent, ({ sender }) => sender?.id ?? '');
+    const sensors = Object.values(bySensor) as Row[][];
+    const more = sensors.length - maxWarnings;
+    return [
+      ...sensors.slice(0, maxWarnings).map((rows) => warningOf(`sensor ${rows[0]?.sender?.name}`, rows)),
+      ...(more > 0 ? [`Data of ${more} more ${more === 1 ? 'sensor was' : 'sensors were'} rejected.`] : []),
+      ...(unknown === undefined ? [] : [warningOf('unknown senders', unknown)]),
+    ];
   }
 
   #latest(): Row[] {
@@ -92,4 +97,13 @@ export class NotStored {
     this.#ofSensors.set(id, rows + 1);
     return row;
   }
+}
+
+/** Names the most frequent reason. */
+function warningOf(of: string, rows: readonly Row[]): string {
+  const [{ kind, times, reason }] = rows.toSorted((a, b) => b.times - a.times) as [Row, ...Row[]];
+  const subject = kind === 'credentials' ? 'Credentials' : kind === 'refused' ? 'Requests' : 'Records';
+  const more = rows.length - 1;
+  const others = more === 0 ? '' : `, and ${more} more ${more === 1 ? 'reason' : 'reasons'}`;
+  return `${subject} of ${of} were rejected (${times.toLocaleString('en-US')} so far): ${reason}${others}.`;
 }

@@ -59,9 +59,9 @@ export async function storeBody(context: BodyContext, options: StoreOptions): Pr
     const parsed = await countingRefusals(services.metrics, parsingLimits, parsing);
     recycle(parsed.body.spent);
     const { items, answer, unstored } = parsed.body;
-    const bad = unstored.find(({ kind }) => kind === 'rejected');
-    if (context.audited !== undefined && bad !== undefined)
-      context.audited.rejected = { count: answer.rejected, reason: bad.reason };
+    const reasons = unstored.filter(({ kind }) => kind === 'rejected').map(({ reason }) => reason);
+    if (context.audited !== undefined && reasons.length > 0)
+      context.audited.rejected = { count: answer.rejected, reasons };
     const committed = commitBody(context, parsed, { key, receipt }, received);
     // Only the store knows whether a key was used for another body: such a body waits for it, and is not dropped later.
     if (options.ack !== 'memory' || key !== undefined) {

@@ -18,6 +18,7 @@ import { reject } from './rejection.ts';
 import { suricataEvidence } from './sensor-evidence.ts';
 import { dstPort, icmpCode, icmpType, srcPort, suricataTransport } from './suricata-envelope.ts';
 import { type FlowEnds, flowRecord } from './suricata-flow.ts';
+import { takeTransaction } from './suricata-hosts.ts';
 import { suricataShown } from './suricata-shown.ts';
 
 /**
@@ -56,6 +57,8 @@ export function suricataAlert(r: JsonObject, flowId: string | undefined, reading
   if (src === undefined || dst === undefined) return batch.addFinding(finding, undefined);
   const packet = { src, src_port, dst, dst_port };
   const ends = flowEnds(r, packet, reading);
+  const { src: client, dst: server, dst_port: serverPort } = ends ?? packet;
+  takeTransaction(r, { src: client.text, dst: server.text, port: serverPort }, reading);
   const record = flowRecord(r, flowId, ends ?? packet, transport ?? 'unknown', reading);
   if (ends === undefined) Object.assign(record, sidesUnknown);
   record.severity = finding.severity;

@@ -24,8 +24,8 @@ export function suricataTls(r: JsonObject, reading: Reading): void {
   const { addresses, batch } = reading;
   batch.ignore();
   const tls = object(r.tls, 'tls') ?? {};
-  const answered = tls.version !== undefined && tls.version !== 'UNDETERMINED';
-  takeContacts('server_name', [tls.sni], { ...contactOf(r, 'tcp'), answered }, reading);
+  const answered = hasServerHello(tls);
+  takeTransaction(r, {}, reading);
   const client = addresses.optional(r.src_ip, 'src_ip');
   const server = addresses.optional(r.dest_ip, 'dest_ip');
   const name = hostNameField(tls.sni, 'tls.sni');
@@ -35,13 +35,44 @@ export function suricataTls(r: JsonObject, reading: Reading): void {
   batch.alsoSight(named, isoTime(r.timestamp, 'timestamp'));
 }
 
-/** `http`: the hosts that a client asked for, of itself or a proxy. The record is not stored. */
+/** `http`: the hosts that a client requested, from the server or a proxy. The record is not stored. */
 export function suricataHttp(r: JsonObject, reading: Reading): void {
   reading.batch.ignore();
-  const http = isObject(r.http) ? r.http : {};
-  const record = { ...contactOf(r, 'tcp'), answered: http.status !== undefined };
-  takeContacts('http_host', [http.hostname, absoluteUrl(http.url, http.http_method)], record, reading);
+  takeTransaction(r, {}, reading);
 }
+
+/**
+ * `fileinfo`: its source is the end that sent the file. Records that do not say which end is the server are left out:
+ * external clients request whatever name they like.
+ */
+export function suricataFile(r: JsonObject, reading: Reading): void {
+  reading.batch.ignore();
+  const isDownload = isObject(r.http) && r.http.http_method === 'GET';
+  if (r.direction === 'to_client' || (r.direction === undefined && isDownload))
+    takeTransaction(r, { src: r.dest_ip, dst: r.src_ip, port: r.src_port }, reading);
+  else if (r.direction === 'to_server') takeTransaction(r, {}, reading);
+}
+
+/**
+ * Takes the hosts that the HTTP or TLS transaction in a record names.
+ *
+ * @param ends - client and server, where they are not source and destination of the record
+ */
+export function takeTransaction(
+  r: JsonObject,
+  ends: { readonly src?: unknown; readonly dst?: unknown; readonly port?: unknown },
+  reading: Reading,
+): void {
+  const http = isObject(r.http) ? r.http : {};
+  const tls = isObject(r.tls) ? r.tls : {};
+  const record = { ...contactOf(r, 'tcp'), ...ends };
+  const urls = [http.hostname, absoluteUrl(http.url, http.http_method)];
+  takeContacts('http_host', urls, { ...record, answered: http.status !== undefined }, reading);
+  takeContacts('server_name', [tls.sni], { ...record, answered: hasServerHello(tls) }, reading);
+}
+
+const hasServerHello = ({ version }: JsonObject): boolean =>
+  version !== undefined && version !== 'UNDETERMINED';
 
 /** `quic`: the name under which a server was asked for. The record is not stored. */
 export function suricataQuic(r: JsonObject, reading: Reading): void {

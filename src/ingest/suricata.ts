@@ -4,7 +4,7 @@ import { remembered } from './remembered.ts';
 import { suricataAlert } from './suricata-alert.ts';
 import { suricataDns } from './suricata-dns.ts';
 import { suricataFlow } from './suricata-flow.ts';
-import { suricataDhcp, suricataHttp, suricataQuic, suricataTls } from './suricata-hosts.ts';
+import { suricataDhcp, suricataFile, suricataHttp, suricataQuic, suricataTls } from './suricata-hosts.ts';
 
 const kindOf = remembered((type) => `suricata.${type}`);
 
@@ -36,6 +36,9 @@ export function readSuricata(
       break;
     case 'http':
       suricataHttp(record, reading);
+      break;
+    case 'fileinfo':
+      suricataFile(record, reading);
       break;
     case 'quic':
       suricataQuic(record, reading);

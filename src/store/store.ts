@@ -171,11 +171,12 @@ export interface Actor {
 
 export interface AlertChange {
   readonly status?: Alert['status'];
-  /** Empty where it is withdrawn. */
-  readonly verdict?: Alert['verdict'] | '';
+  /** Null or empty where it is withdrawn. */
+  readonly verdict?: Alert['verdict'] | '' | null;
   readonly priority?: Alert['priority'];
   readonly severity?: Alert['severity'];
-  readonly assignee?: string;
+  /** The same. */
+  readonly assignee?: string | null;
   readonly tags?: readonly string[];
   readonly note?: string;
   readonly ai_override?: { readonly verdict: NonNullable<Alert['verdict']>; readonly reason: string };

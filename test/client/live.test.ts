@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { WebSocket as NodeWebSocket } from 'ws';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { type Live, type LiveOptions, type LiveState, openLive } from '../../src/client/live.ts';
@@ -147,6 +148,19 @@ describe('one connection', () => {
     expect(kinds()).toEqual(['connecting', 'live']);
     expect(proxy.connections).toBe(before + 1);
     await expect.poll(() => ids.length, { timeout }).toBeGreaterThan(0);
+  });
+
+  it('uses the given class of WebSockets', async () => {
+    const { live, until } = watch({ WebSocket: NodeWebSocket });
+    const heard = hear(live);
+    await until('live');
+    await count(heard.accepted, 1);
+    await send(2);
+    await count(heard.seqs, 2);
+    live.reconnect();
+    await count(heard.accepted, 2);
+    await send(1);
+    await count(heard.seqs, 3);
   });
 
   it('starts after `since` and stops when a subscription is closed', async () => {

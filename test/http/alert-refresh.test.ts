@@ -48,11 +48,17 @@ const change = (id: string, json: Partial<Alert>) =>
 const ofHost = (src: string) => lines.filter(({ line }) => line.includes(`"${src}"`));
 const at = ({ time }: AttackLine) => new Date(time).toISOString();
 
-test('the alert of a port scan comes to name every port, as one occurrence', async () => {
+test('the alert of a port scan rises in severity and comes to name every port, as one occurrence', async () => {
   const scan = ofHost('10.1.0.5');
   expect(scan).toHaveLength(1465);
-  await send(scan.slice(0, 332));
+  await send(scan.slice(0, 40));
   await expect.poll(() => alertsOf('port-scan', '10.1.0.5'), patience).toHaveLength(1);
+  const { id, attributes: begun } = await only('port-scan', '10.1.0.5');
+  expect(begun.severity).toBe('medium');
+  await send(scan.slice(40, 332));
+  const severity = async () => (await only('port-scan', '10.1.0.5')).attributes.severity;
+  await expect.poll(severity, patience).toBe('high');
+  expect((await only('port-scan', '10.1.0.5')).id).toBe(id);
   for (let from = 332; from < scan.length; from += 100) await send(scan.slice(from, from + 100));
   const evidence = async () => (await only('port-scan', '10.1.0.5')).attributes.evidence;
   await expect.poll(evidence, patience).toMatchObject({ ports_in_vain: 1465 });

@@ -149,6 +149,8 @@ describe('application protocols', () => {
     ['app_protocol=postgresql', [12, 13]],
     ['app_protocol=http', [1, 7, 8, 9, 10, 20, 21]],
     ['app_protocol=dce_rpc', [5]],
+    ['app_protocol=kerberos', [3]],
+    ['app_protocol=HTTPS', [1, 2, 4, 6, 7, 8, 9, 20]],
     ['app_protocol=smb&app_protocol=krb', [3]],
     ['not_app_protocol=ssl', [3, 5, 10, 11, 12, 13, 21]],
     ['app_protocol=ssl,http', []],

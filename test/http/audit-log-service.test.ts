@@ -225,7 +225,13 @@ test('a sensor whose records or credentials are refused is named with the reason
   await start();
   const records = (await page(`actor=${id}&operation=ingest`)).data.map(({ attributes }) => attributes);
   expect(records).toMatchObject([
-    { outcome: 'failed', code: 'INVALID_REQUEST', count: 3, reason: 'src_ip is missing' },
+    {
+      outcome: 'failed',
+      code: 'INVALID_REQUEST',
+      count: 3,
+      actor_name: 'tap-1',
+      reason: 'src_ip is missing; line is neither a JSON object nor a row after a header of Zeek TSV',
+    },
     { outcome: 'refused', code: 'UNAUTHENTICATED', actor_name: 'tap-1', source_address: '127.0.0.1' },
   ]);
 });

@@ -121,3 +121,32 @@ test('an alert counts one occurrence where a late event shows that two were one'
   expect(alert).toMatchObject({ count: 1, evidence: { matches: 5, value: 3 } });
   expect(alert).not.toHaveProperty('dst_ip');
 });
+
+test('events of Suricata complete a correlation as those of Zeek do', async () => {
+  const [base, id] = [crypto.randomUUID(), crypto.randomUUID()];
+  const sources = [
+    `{title: EVE upload, id: ${base}, logsource: {product: suricata, service: http}, detection: {s: {http.http_method: PUT}, condition: s}}`,
+    `{title: Many EVE uploads, id: ${id}, level: medium, correlation: {rules: [${base}], type: value_count, group-by: [src_ip], timespan: 5m, condition: {field: dst_ip, gte: 3}}}`,
+  ];
+  for (const source of sources) {
+    const made = await service.call('createRule', 'POST /api/v1/rules', { token: admin, json: { source } });
+    expect(made).toMatchObject({ status: 201 });
+  }
+  const eve = (n: number) => ({
+    timestamp: new Date(Date.now() - 7_200_000 + n * 1000).toISOString().replace('Z', '000+0000'),
+    event_type: 'http',
+    flow_id: n,
+    src_ip: '203.0.113.20',
+    src_port: 40_000 + n,
+    dest_ip: `198.51.100.${n}`,
+    dest_port: 80,
+    proto: 'TCP',
+    http: { hostname: 'a.example', url: '/', http_method: 'PUT', status: 200 },
+  });
+  await ingest(eve(1), eve(2));
+  expect(await alertsOf(id)).toEqual([]);
+  await ingest(eve(2), eve(3));
+  expect(await alertsOf(id)).toMatchObject([
+    { count: 1, src_ip: '203.0.113.20', evidence: { value: 3, threshold: 3, src_ip: '203.0.113.20' } },
+  ]);
+});

@@ -340,6 +340,11 @@ describe('credentials', () => {
   ])('%s', async (_, header) => {
     const body = ndjson({ index: {} }, conn(50));
     const session = await adminOf(service);
+    for (const path of ['/api/v1/ingest', '/api/v1/events/network', '/api/v1/events/dns']) {
+      const headers = { authorization: header(sensor), 'content-type': 'application/json' };
+      const init = { method: 'POST', body: '{}', headers };
+      expect([path, (await fetch(service.url + path, init)).status]).toEqual([path, 200]);
+    }
     for (const token of [sensor, admin, session])
       expect((await bulk(body, { authorization: header(token) })).json).toMatchObject({ errors: false });
     const forbidden = await bulk(body, { authorization: header(viewer) });

@@ -30,6 +30,19 @@ const eve = (event_type: string, n: number, more: object) => ({
   proto: 'TCP',
   ...more,
 });
+const eveAlert = (n: number, more: object) =>
+  eve('alert', n, {
+    direction: 'to_server',
+    alert: { signature_id: 9_000_000 + n, rev: 1, signature: 'TEST', category: '', severity: 3 },
+    ...more,
+  });
+/** Ends of a packet from the server. */
+const answer = (n: number) => ({
+  src_ip: '203.0.113.80',
+  src_port: 80,
+  dest_ip: `10.3.0.${n}`,
+  dest_port: 50_000,
+});
 const ecs = (n: number, more: object, dst = '203.0.113.80') => ({
   '@timestamp': new Date(start).toISOString(),
   event: { kind: 'event', category: ['network'], type: ['connection', 'protocol'] },
@@ -125,6 +138,28 @@ const cases: readonly (readonly [what: string, line: (n: number) => object, part
     (n) => eve('http', n, { dest_ip: '10.3.9.9', http: { hostname: 'x', url: `http://u@${bad}:80/a` } }),
     'http_host',
   ],
+  ['EVE alert with an HTTP host', (n) => eveAlert(n, { http: { hostname: bad, url: '/' } }), 'http_host'],
+  [
+    'EVE alert with an HTTP URL to a proxy',
+    (n) => eveAlert(n, { dest_ip: '10.3.9.9', http: { url: `http://${bad}/a`, http_method: 'GET' } }),
+    'http_host',
+  ],
+  ['EVE alert with a TLS server name', (n) => eveAlert(n, { tls: { sni: bad } }), 'server_name'],
+  [
+    'EVE alert on an answer',
+    (n) => eveAlert(n, { ...answer(n), direction: 'to_client', http: { hostname: bad, status: 200 } }),
+    'http_host',
+  ],
+  [
+    'EVE fileinfo of a download',
+    (n) => eve('fileinfo', n, { ...answer(n), http: { hostname: bad, http_method: 'GET', status: 200 } }),
+    'http_host',
+  ],
+  [
+    'EVE fileinfo of an upload',
+    (n) => eve('fileinfo', n, { direction: 'to_server', http: { hostname: bad, http_method: 'POST' } }),
+    'http_host',
+  ],
   ['ECS tls', (n) => ecs(n, { tls: { established: true, client: { server_name: bad } } }), 'server_name'],
   [
     'ECS http domain',
@@ -183,6 +218,19 @@ const cases: readonly (readonly [what: string, line: (n: number) => object, part
   [
     'a TLS handshake from outside with a home host',
     (n) => eve('tls', n, { src_ip: '203.0.113.81', dest_ip: `10.3.0.${n}`, tls: { sni: bad } }),
+  ],
+  [
+    'an EVE alert on a request from outside to a home host',
+    (n) => eveAlert(n, { src_ip: '203.0.113.81', dest_ip: `10.3.0.${n}`, http: { hostname: bad } }),
+  ],
+  [
+    'an EVE fileinfo of a download from a home host',
+    (n) =>
+      eve('fileinfo', n, {
+        dest_ip: '203.0.113.81',
+        src_port: 80,
+        http: { hostname: bad, http_method: 'GET' },
+      }),
   ],
   ['a record without a time', (n) => zeek('http', n, { ts: undefined, host: 'good.example', uri: '/' })],
   ['a record without an end', (n) => zeek('http', n, { 'id.resp_h': undefined, host: bad, uri: '/' })],

@@ -69,7 +69,7 @@ describe('records that are rejected', () => {
     const { warnings, verdict } = await status();
     expect(verdict.well).toBe(false);
     expect(warnings).toContain(
-      'Records of sensor tap-1 were rejected (10 so far): ts is …, not an ISO 8601 time in the years 1970 to 9999.',
+      'Records of sensor tap-1 were rejected (10 so far): ts is …, not an ISO 8601 time in the years 1970 to 9999, and 1 more reason.',
     );
     const { body } = await service.call('getHealth', 'GET /health');
     expect((body as Health).not_stored).toMatchObject({ rejected: 15, ignored: 0 });
@@ -168,5 +168,32 @@ describe('credentials that are refused', () => {
     expect(reasons.filter(({ sensor_id }) => sensor_id === undefined)).toMatchObject([
       { kind: 'credentials', reason: 'the token is not valid', times: 5 },
     ]);
+    expect((await status()).warnings).toContain(
+      'Credentials of unknown senders were rejected (5 so far): the token is not valid.',
+    );
   });
+});
+
+test('warnings have one sentence for each sensor, and say how many sensors and reasons there are beyond', async () => {
+  const own = await openService();
+  const before = [service, admin] as const;
+  service = own;
+  admin = await adminOf(own);
+  try {
+    const names = Array.from({ length: 11 }, (_, n) => `wide-${n}`);
+    for (const name of names) {
+      const { token } = await newSensor(name);
+      const bad = ['{"type":"network_event","a":1}', '{"type":"network_event","b":1}', 'noise', 'noise'];
+      await send(token, bad.join('\n'));
+    }
+    const sentence = (name: string) =>
+      `Records of sensor ${name} were rejected (2 so far): line is neither a JSON object nor a row after a header of Zeek TSV, and 2 more reasons.`;
+    const { warnings } = await status();
+    const ofSensors = warnings.filter((warning) => warning.includes('rejected'));
+    expect(ofSensors.at(-1)).toBe('Data of 1 more sensor was rejected.');
+    expect(ofSensors.slice(0, -1).sort()).toEqual(names.slice(1).map(sentence).sort());
+  } finally {
+    await own.close();
+    [service, admin] = before;
+  }
 });

@@ -400,6 +400,32 @@ describe('alerts', () => {
     });
   });
 
+  test.each([null, ''])(
+    'a verdict and an assignee are withdrawn with %j, singly and in bulk',
+    async (none) => {
+      const attributes = async () => {
+        const { body } = await service.call('getAlert', `GET /api/v1/alerts/${id}`, { token: admin });
+        return (body as { data: { attributes: object } }).data.attributes;
+      };
+      const single = (json: object) =>
+        service.call('updateAlert', `PUT /api/v1/alerts/${id}`, { token: admin, json });
+      const bulk = (change: object) =>
+        service.call('bulkUpdateAlerts', 'POST /api/v1/alerts/bulk', {
+          token: admin,
+          json: { ids: [id], change },
+        });
+      for (const put of [single, bulk]) {
+        expect((await put({ verdict: 'benign', assignee: 'admin' })).status).toBe(200);
+        expect(await attributes()).toMatchObject({ verdict: 'benign', assignee: 'admin' });
+        expect((await put({ verdict: none, assignee: none })).status).toBe(200);
+        expect(await attributes()).not.toHaveProperty('verdict');
+        expect(await attributes()).not.toHaveProperty('assignee');
+      }
+      const refused = await single({ assignee: 7 });
+      expect(refused.body).toMatchObject({ error: { details: { reason: 'must be a string or null' } } });
+    },
+  );
+
   test('only an active user is assigned', async () => {
     const path = `PUT /api/v1/alerts/${id}`;
     for (const assignee of ['nobody known', 'ADMIN', 'zeek-assigned']) {

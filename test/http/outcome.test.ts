@@ -110,10 +110,16 @@ const rows: readonly Row[] = [
   ['EVE given up', 'attempt', false, eve('closed', 0, flags('06', '06', '00'))],
   ['EVE established', 'open', true, eve('established', 4, flags('1a', '1a', '1a'))],
   ['EVE bypassed', 'open', true, eve('bypassed', 4, flags('1a', '1a', '1a'))],
+  ['EVE bypassed after an RST', 'reset', true, eve('bypassed', 4, flags('1e', '1e', '1a'))],
+  ['EVE established, RST after data', 'reset', true, eve('established', 4, flags('1e', '1a', '1e'))],
+  ['EVE established, refused', 'refused', false, eve('established', 1, flags('16', '02', '14'))],
+  ['EVE new, refused', 'refused', false, eve('new', 1, flags('16', '02', '14'))],
+  ['EVE new, RST to a silent server', 'attempt', false, eve('new', 0, flags('06', '06', '00'))],
   ['EVE new, silent', 'attempt', false, eve('new', 0, flags('02', '02', '00'))],
   ['EVE new, SYN-ACK', 'open', true, eve('new', 1, flags('12', '02', '12'))],
   ['EVE new, begun unseen', 'traffic', false, eve('new', 2, flags('10', '10', '10'))],
   ['EVE UDP answered', 'closed', true, eve('established', 2, undefined, { proto: 'UDP' })],
+  ['EVE UDP bypassed', 'open', true, eve('bypassed', 4, undefined, { proto: 'UDP' })],
   ['EVE UDP silent', 'attempt', false, eve('new', 0, undefined, { proto: 'UDP' })],
   ['ECS ended', 'closed', true, ecs(['connection', 'end'])],
   ['ECS ended, silent', 'attempt', false, ecs(['connection', 'end'], {}, 0)],
@@ -168,7 +174,7 @@ level: low
 `;
 
 async function all<A>(
-  operation: 'listNetworkEvents' | 'listServices' | 'listAlerts',
+  operation: 'listNetworkEvents' | 'listServices' | 'listAlerts' | 'listAssets',
   path: string,
 ): Promise<A[]> {
   const { body } = await service.call(operation, `GET /api/v1/${path}`, { token });
@@ -178,6 +184,7 @@ async function all<A>(
 describe('the outcome of a connection', () => {
   let events: ReadonlyMap<string, NetworkEvent>;
   let offers: readonly string[];
+  let hosts: readonly string[];
   let answeredBy: readonly string[];
   let unansweredBy: readonly string[];
 
@@ -213,6 +220,8 @@ describe('the outcome of a connection', () => {
       ]),
     );
     offers = (await all<Offer>('listServices', 'services?per_page=1000')).map(({ ip }) => ip);
+    const assets = await all<{ ip_addresses: string[] }>('listAssets', 'assets?per_page=1000');
+    hosts = assets.flatMap(({ ip_addresses }) => ip_addresses);
     const alerts = await all<{ rule_name: string; dst_ip: string }>('listAlerts', 'alerts?per_page=1000');
     answeredBy = alerts.filter(({ rule_name }) => rule_name === 'answered').map(({ dst_ip }) => dst_ip);
     unansweredBy = alerts.filter(({ rule_name }) => rule_name === 'vain').map(({ dst_ip }) => dst_ip);
@@ -224,6 +233,7 @@ describe('the outcome of a connection', () => {
     ({ state, answered, dst }) => {
       expect(events.get(dst)?.state).toBe(state);
       expect(offers.includes(dst)).toBe(answered);
+      expect(hosts.includes(dst)).toBe(answered);
       expect(answeredBy.includes(dst)).toBe(answered);
       expect(unansweredBy.includes(dst)).toBe(state === 'attempt' || state === 'refused');
     },

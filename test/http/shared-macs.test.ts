@@ -4,6 +4,8 @@ import type { Alert } from '../../src/contract/resources/alert.ts';
 import type { Asset } from '../../src/contract/resources/asset.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
+/** On a busy machine. */
+const patienceMs = 10_000;
 let service: Service;
 let token: string;
 const minute = 60_000;
@@ -125,7 +127,7 @@ const apart = async (network: string, hosts: number) =>
   vi.waitFor(async () => {
     const found = (await assetsOf(network)).map(({ attributes }) => attributes.ip_addresses);
     expect(found.map((ips) => ips.length)).toEqual(Array(hosts).fill(1));
-  });
+  }, patienceMs);
 
 beforeAll(async () => {
   service = await openService();
@@ -192,7 +194,7 @@ describe.each([
       const found = await assetsOf(`10.22.${second}.0/24`);
       expect(found.map(({ attributes }) => attributes.mac_addresses)).toEqual([[mac]]);
       expect(found[0]?.attributes.ip_addresses.length).toBe(4);
-    });
+    }, patienceMs);
   });
 });
 
@@ -362,7 +364,7 @@ describe('the name that a client asks for', () => {
     await vi.waitFor(async () => {
       const [asset] = await assetsOf(ip);
       expect(asset?.attributes.hostnames).toEqual(named ? ['srv.corp.example'] : []);
-    });
+    }, patienceMs);
   });
 });
 

@@ -1,8 +1,9 @@
 /**
  * Every endpoint of the specification, over HTTP: `service.call` and `assertServerMessage` hold each answer against the
- * schemas that the OpenAPI document is made of.
+ * schemas that the OpenAPI document is made of, and `expectDescribed` against the document that the service serves.
  */
 import { once } from 'node:events';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { channels } from '../../src/contract/channels.ts';
@@ -21,6 +22,7 @@ const specified = [...text.matchAll(/^\| (GET|POST|PUT|DELETE) \| (\S+) \||^####
 let service: Service;
 let admin: string;
 let refresh: string;
+let ajv: Ajv2020;
 const ids = {} as Record<'asset' | 'network' | 'dns' | 'alert' | 'service', string>;
 
 const first = ({ body }: { body: unknown }) => (body as { data: [{ id: string }] }).data[0].id;
@@ -31,6 +33,9 @@ beforeAll(async () => {
   if (text === '') return;
   service = await openService();
   admin = await adminOf(service);
+  const { body: document } = await service.call('getOpenApi', 'GET /api/v1/openapi.json');
+  ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false });
+  ajv.addSchema(document as object, 'openapi');
   const timestamp = new Date().toISOString();
   const records = [
     {
@@ -109,6 +114,18 @@ const exercises: Readonly<Record<string, () => { path?: string; json?: object; s
   'GET /api/transparency/leaf': () => ({ path: '/api/transparency/leaf?leaf_index=0' }),
 };
 
+/** Holds an answer against the document that the service serves. `path` is that of the route. */
+function expectDescribed(method: string, path: string, status: number, body: unknown): void {
+  const steps = ['paths', path.replaceAll(/:(\w+)/g, '{$1}'), method.toLowerCase(), 'responses', `${status}`];
+  const pointer = steps.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
+  const described = ajv.compile({ $ref: `openapi#/${pointer}` });
+  expect(described).toBeDefined();
+  if (typeof body !== 'object') return;
+  const validate = ajv.compile({ $ref: `openapi#/${pointer}/content/application~1json/schema` });
+  validate(body);
+  expect(validate.errors ?? []).toEqual([]);
+}
+
 const shapeOf = (row: string) => row.replaceAll(/:\w+/g, ':');
 const operationOf = (row: string): OperationId | undefined =>
   operationIds.find((id) => shapeOf(`${routeOf(id).method} ${routeOf(id).path}`) === shapeOf(row));
@@ -137,6 +154,28 @@ describe.skipIf(text === '')('the specification', () => {
       ...(json === undefined ? {} : { json }),
     });
     expect([answer.status, answer.body]).toEqual([status, answer.body]);
+    expectDescribed(method!, routeOf(operationOf(row)!).path, answer.status, answer.body);
+  });
+
+  test('errors that it names are answered as the served OpenAPI document says', async () => {
+    const bad = await service.call('listAssetServices', 'GET /api/v1/services/asset/none', {
+      token: await adminOf(service),
+    });
+    expect(bad).toMatchObject({
+      status: 400,
+      body: {
+        error: {
+          code: 'INVALID_REQUEST',
+          details: { field: 'asset_id', reason: expect.stringContaining('valid UUID') },
+        },
+      },
+    });
+    expectDescribed('GET', '/api/v1/services/asset/:asset_id', bad.status, bad.body);
+    const fresh = await openService();
+    const empty = await fresh.call('getTreeHead', 'GET /api/transparency/sth');
+    await fresh.close();
+    expect(empty).toMatchObject({ status: 503, body: { error: { code: 'LOG_EMPTY' } } });
+    expectDescribed('GET', '/api/transparency/sth', empty.status, empty.body);
   });
 
   test.each(specified.filter(isStream))('%s opens a stream', async (row) => {

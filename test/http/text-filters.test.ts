@@ -84,6 +84,10 @@ describe('what would find nothing in silence is refused', () => {
     ['query:google.com', 'use the parameter query'],
     ['x (src_ip = 10.0.0.1)', 'use the parameter src_ip'],
     ['""', 'has a double quote'],
+    ['a && b', 'has no operator &&'],
+    ['a | b', 'has no operator |'],
+    ['%google%', 'takes no wildcards'],
+    ['/goo.+/', 'takes no regular expressions'],
   ])('q=%s', async (q, reason) => {
     const { status, body } = await list('listDnsEvents', '/api/v1/events/dns', { q });
     expect(status).toBe(400);
@@ -92,15 +96,36 @@ describe('what would find nothing in silence is refused', () => {
     });
   });
 
+  test.each([
+    ['query', 'a?b.com'],
+    ['query', 'google.* OR x'],
+    ['query', '/goo.*/'],
+    ['not_query', '%google%'],
+    ['registered_domain', 'a.com || b.com'],
+    ['query', 'NOT google.com'],
+  ])('%s=%s', async (field, value) => {
+    const { status, body } = await list('listDnsEvents', '/api/v1/events/dns', { [field]: value });
+    expect(status).toBe(400);
+    const reason = expect.stringContaining('* stands for any characters');
+    expect(body).toMatchObject({ error: { code: 'INVALID_REQUEST', details: { field, reason } } });
+  });
+
   test('wildcards in a hash of a flow', async () => {
     const { body } = await list('listDnsEvents', '/api/v1/events/dns', { community_id: '1:*' });
     expect(body).toMatchObject({ error: { code: 'INVALID_REQUEST', details: { field: 'community_id' } } });
   });
 
-  test.each(['fe80::1', 'http://example', 'ET SCAN: x', 'and', 'Zeek::Notice', 'x-y_z'])(
-    'but not q=%s',
-    async (q) => {
-      expect((await list('listDnsEvents', '/api/v1/events/dns', { q })).status).toBe(200);
-    },
-  );
+  test.each([
+    'fe80::1',
+    'http://example',
+    'ET SCAN: x',
+    'and',
+    'Zeek::Notice',
+    'x-y_z',
+    'a|b',
+    '50%',
+    '/etc/',
+  ])('but not q=%s', async (q) => {
+    expect((await list('listDnsEvents', '/api/v1/events/dns', { q })).status).toBe(200);
+  });
 });

@@ -14,9 +14,10 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 /** Raises alerts of a signature at one target, each from a source of its own, and returns them. */
-async function raise(signature_id: number, severity: number, count: number) {
-  const lines = Array.from({ length: count }, (_, n) =>
-    JSON.stringify({
+const raise = (signature_id: number, severity: number, count: number) =>
+  raised(
+    `1:${signature_id}`,
+    Array.from({ length: count }, (_, n) => ({
       timestamp: new Date().toISOString(),
       event_type: 'alert',
       src_ip: `203.0.113.${n + 1}`,
@@ -25,14 +26,33 @@ async function raise(signature_id: number, severity: number, count: number) {
       dest_port: 443,
       proto: 'TCP',
       alert: { gid: 1, signature_id, signature: 'seen', severity, category: 'x' },
-    }),
+    })),
   );
+
+/** The same of a Zeek notice. */
+const raiseNotice = (note: string, count: number) =>
+  raised(
+    note,
+    Array.from({ length: count }, (_, n) => ({
+      _path: 'notice',
+      ts: Date.now() / 1000,
+      note,
+      msg: 'seen',
+      src: `203.0.113.${n + 1}`,
+      dst: '10.0.0.5',
+      p: 443,
+      actions: ['Notice::ACTION_LOG'],
+    })),
+  );
+
+async function raised(rule: string, records: readonly object[]) {
+  const lines = records.map((record) => JSON.stringify(record));
   await service.call('ingest', 'POST /api/v1/ingest', {
     token: sensor,
     text: lines.join('\n'),
     headers: { 'content-type': 'application/x-ndjson' },
   });
-  const target = `GET /api/v1/alerts?rule_id=1:${signature_id}&per_page=100`;
+  const target = `GET /api/v1/alerts?rule_id=${rule}&per_page=100`;
   const { body } = await service.call('listAlerts', target, { token: admin });
   return (body as { data: { id: string; attributes: Alert }[] }).data;
 }
@@ -67,4 +87,13 @@ test('a rule with verdicts of its own is decided by them, and never to be harmle
   await judge(await raise(7, 1, 12), 'benign');
   const severe = (await raise(7, 1, 13)).filter(({ attributes }) => attributes.verdict === undefined);
   expect(severe[0]!.attributes.ai_verdict).toMatchObject({ verdict: 'insufficient_data' });
+});
+
+test('notices of Zeek are decided by verdicts on the same kind of notice alone', async () => {
+  await judge(await raiseNotice('Office::Known_Scanner', 12), 'benign');
+  const alerts = await raiseNotice('Office::Known_Scanner', 13);
+  const [next] = alerts.filter(({ attributes }) => attributes.verdict === undefined);
+  expect(next!.attributes).toMatchObject({ severity: 'medium', ai_verdict: { verdict: 'benign' } });
+  const [other] = await raiseNotice('Office::Unknown_Scanner', 1);
+  expect(other!.attributes.ai_verdict).toMatchObject({ verdict: 'insufficient_data', confidence: 0 });
 });

@@ -3,13 +3,14 @@
  * it. Needs the configured registry; CANDOR_SKIP_PACKAGE_TEST=1 leaves it out.
  */
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startService, tokenFor } from '../../scripts/service.ts';
 import { fetchHead, proveEntry } from '../../src/client/auditor.ts';
 import { Fault } from '../../src/client/fault.ts';
 import { httpLog } from '../../src/client/log-source.ts';
@@ -90,6 +91,30 @@ describe.skipIf(skipped)('the installed package', { timeout: 120_000 }, () => {
     expect(stdout.trim()).toBe('1 function function');
   });
 
+  test('subscribes on the Node of the host, with a WebSocket class where it has none', async () => {
+    const service = await startService();
+    const use = `import { openLive } from 'candor/live';
+      import ws from 'ws';
+      const [baseUrl, token] = process.argv.slice(1);
+      delete globalThis.WebSocket;
+      const options = { baseUrl, token: async () => ({ token, expiresAt: Infinity }), onState: () => {} };
+      try { openLive(options); } catch (error) { console.log(error.message); }
+      const live = openLive({ ...options, WebSocket: ws });
+      live.subscribe('alerts', {}, {
+        onEvent() {},
+        onSubscribed() { console.log('subscribed'); live.close(); },
+        onError(error) { console.log(error); live.close(); },
+      });`;
+    symlinkSync(join(root, 'node_modules/ws'), join(folder, 'node_modules/ws'));
+    const token = await tokenFor(service, 'viewer');
+    const args = ['--input-type=module', '-e', use, '--', service.url, token];
+    const { stdout } = await run('node', args, { cwd: folder, env });
+    expect(await service.stop()).toBe(0);
+    const [refused, ...rest] = stdout.trim().split('\n');
+    expect(refused).toMatch(/Node 22.*option WebSocket/);
+    expect(rest).toEqual(['subscribed']);
+  });
+
   test('has types for the verifier, the client and the live subscription', async () => {
     const file = join(folder, 'use.mts');
     writeFileSync(
@@ -104,6 +129,7 @@ export const score: number | undefined = (await client.call('getAlert', { params
 await client.call('noSuchOperation', {});
 const live = openLive({ baseUrl: '', token: async () => ({ token: '', expiresAt: 0 }), onState: () => {} });
 live.subscribe('alerts', {}, { onEvent: ({ data }) => console.log(data.attributes.title) });
+openLive({ baseUrl: '', token: async () => ({ token: '', expiresAt: 0 }), onState: () => {}, WebSocket });
 `,
     );
     const tsc = join(root, 'node_modules/typescript/bin/tsc');

@@ -159,10 +159,22 @@ export const AlertUpdateInput = shape('AlertUpdateInput', {
   status: optional(
     oneOf(alertStatuses, { description: 'New status; INVALID_TRANSITION where not allowed.' }),
   ),
-  verdict: optional(oneOf([...verdicts, ''], { description: 'What you found; empty to withdraw it.' })),
+  verdict: optional(
+    Type.Unsafe<(typeof verdicts)[number] | '' | null>({
+      type: ['string', 'null'],
+      enum: [...verdicts, '', null],
+      description: 'What you found; null or empty to withdraw it.',
+    }),
+  ),
   priority: optional(oneOf(priorities, { description: 'How soon it is to be worked on.' })),
   severity: optional(severity('Corrected severity; at high it is logged.')),
-  assignee: optional(text('Name of the active user who works on it; empty for nobody.', { maxLength: 200 })),
+  assignee: optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      maxLength: 200,
+      description: 'Name of the active user who works on it; null or empty to withdraw it.',
+    }),
+  ),
   tags: optional(tags),
   note: optional(text('Appended as a note.', { minLength: 1, maxLength: 10_000 })),
   ai_override: optional(

@@ -21,7 +21,9 @@ export const AuditRecord = shape('AuditRecord', {
       'Error code. WORKER_LOST and CANCELLED: nobody was told whether a change was made, and it may have been.',
     ),
   ),
-  reason: optional(text('Of records that a sensor sent and that were rejected: why the first of them was.')),
+  reason: optional(
+    text('Why records of a sensor were rejected: up to 8 reasons and `other reasons`, separated by `; `.'),
+  ),
   count: optional(
     ordinal(
       'Calls that this record stands for, with a reason records that were rejected: those of one caller, of its minute, past what gets records of their own. ' +

@@ -68,7 +68,7 @@ export interface Route {
     | 'identities'
     | 'system'
     | 'transparency';
-  /** For shippers that speak this: their ways to show a token are understood, and errors are told in theirs. */
+  /** For shippers of this protocol: errors are answered in its form. */
   readonly protocol?: ShipperProtocol;
   /** Who may; the default of the access policy. */
   readonly access: 'public' | readonly Role[];

@@ -1,4 +1,4 @@
-import { appProtocols, protocolWord } from '../../contract/app-protocols.ts';
+import { appProtocols, wantedProtocols } from '../../contract/app-protocols.ts';
 import { wildcardParts } from '../../contract/wildcards.ts';
 import type { BlockAssets, End } from '../../events/block-assets.ts';
 import type { AddressList } from '../../events/column-readers.ts';
@@ -56,7 +56,7 @@ export function lookupOf(table: Table, filter: EventFilter): Lookup | undefined 
     if (term !== undefined && field in assetEnds)
       return { field, values: term.values.map((id) => String(id).toLowerCase()) };
     const given =
-      field === 'app_protocol' ? term?.values.map((one) => protocolWord(String(one))) : term?.values;
+      field === 'app_protocol' ? term?.values.flatMap((one) => wantedProtocols(String(one))) : term?.values;
     const values = given && wanted(columnOf(table, columnsOf(field)[0]!), given);
     if (values) return { field, values };
   }

@@ -157,7 +157,7 @@ function readAlert(id: string, { reader }: Services): Alert {
 
 /** @throws INVALID_REQUEST where a change names an assignee who is not an active user. */
 function requireAssignee({ assignee }: AlertChange, { reader }: Pick<Services, 'reader'>): void {
-  if (assignee === undefined || assignee === '') return;
+  if (!assignee) return;
   const user = reader.principalByName(assignee);
   if (user?.kind !== 'user' || user.status !== 'active')
     throw invalidField('assignee', 'must be the name of an active user');

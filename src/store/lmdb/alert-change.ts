@@ -159,15 +159,15 @@ function changed(before: Alert, change: AlertChange, by: Actor, nowMs: number): 
   if (change.severity !== undefined) setSeverity(alert, change.severity);
   if (change.priority !== undefined) alert.priority = change.priority;
   if (change.tags !== undefined) alert.tags = [...change.tags];
-  if (change.assignee === '') delete alert.assignee;
-  else if (change.assignee !== undefined) alert.assignee = change.assignee;
+  if (change.assignee) alert.assignee = change.assignee;
+  else if (change.assignee !== undefined) delete alert.assignee;
   if (change.ai_override !== undefined) {
     const { verdict, reason } = change.ai_override;
     alert.override = { verdict, reason, by: by.name, at: new Date(nowMs).toISOString() };
     alert.verdict = verdict;
   }
-  if (change.verdict === '') delete alert.verdict;
-  else if (change.verdict !== undefined) alert.verdict = change.verdict;
+  if (change.verdict) alert.verdict = change.verdict;
+  else if (change.verdict !== undefined) delete alert.verdict;
   return alert;
 }
 

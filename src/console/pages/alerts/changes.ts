@@ -33,10 +33,10 @@ export function refusal(from: AlertStatus, to: AlertStatus): string | undefined 
 export function predicted(alert: Alert, change: Change): Alert {
   const { note, ai_override, assignee, verdict, ...rest } = change;
   const next: Alert = { ...alert, ...rest };
-  if (assignee !== undefined && assignee !== '') next.assignee = assignee;
-  if (assignee === '') delete next.assignee;
-  if (verdict === '') delete next.verdict;
-  else if (verdict !== undefined) next.verdict = verdict;
+  if (assignee) next.assignee = assignee;
+  else if (assignee !== undefined) delete next.assignee;
+  if (verdict) next.verdict = verdict;
+  else if (verdict !== undefined) delete next.verdict;
   if (note !== undefined) next.note_count = alert.note_count + 1;
   if (ai_override !== undefined) next.verdict = ai_override.verdict;
   if (change.status !== undefined) {
@@ -67,10 +67,10 @@ export function describeChange(change: Change): string {
   const parts: string[] = [];
   if (change.status !== undefined) parts.push(words(change.status));
   if (change.assignee !== undefined)
-    parts.push(change.assignee === '' ? 'unassigned' : `assigned to ${foreign(change.assignee)}`);
+    parts.push(change.assignee ? `assigned to ${foreign(change.assignee)}` : 'unassigned');
   const verdict = change.ai_override?.verdict ?? change.verdict;
-  if (verdict === '') parts.push('verdict removed');
-  else if (verdict !== undefined) parts.push(`verdict ${words(verdict)}`);
+  if (verdict) parts.push(`verdict ${words(verdict)}`);
+  else if (verdict !== undefined) parts.push('verdict removed');
   if (change.severity !== undefined) parts.push(`severity ${change.severity}`);
   if (change.priority !== undefined) parts.push(`priority ${change.priority}`);
   if (change.tags !== undefined) parts.push('tags changed');
