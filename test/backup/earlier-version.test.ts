@@ -2,7 +2,7 @@
  * A data folder that an earlier version wrote, stopped after 12 alerts and two key rotations, with the pin of an auditor
  * who saw the first 12 of its 16 entries: no lives, no instance.json, no record of the checkpoint key, no receipts.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -50,6 +50,11 @@ test('the folder of an earlier version opens, takes entries, and is whole', asyn
     await parts.close();
   }
   expect(await fsck({ dataDir, signatures: true })).toMatchObject({ ok: true, size: 24 });
+  const parts = await openParts(dataDir);
+  await parts.close();
+  rmSync(join(dataDir, 'instance.json'));
+  const copied = await openParts(dataDir);
+  expect((await copied.ledger.status()).health).toMatchObject({ fault: 'copied' });
 });
 
 test('the pin of an earlier version is taken over by an audit that finds nothing', async () => {

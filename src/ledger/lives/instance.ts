@@ -25,16 +25,17 @@ interface Instance {
  * Whether the data folder is where it was: `instance.json` records its own inode and birth time, which survive a rename,
  * a bind mount and a new container, and which no copy of the file has. A block-level clone of the volume has both.
  *
- * @returns whether the file is there; older folders get one at their next start
+ * @param wasWritten - whether the log records that the file was written; folders of earlier versions get one at their next start
+ * @returns whether the file is there
  * @throws Distrust `copied`
  */
-export async function checkInstance(dataDir: string): Promise<boolean> {
+export async function checkInstance(dataDir: string, wasWritten: () => boolean): Promise<boolean> {
   const path = join(dataDir, instanceFile);
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !wasWritten()) return false;
     throw instanceUnreadable(path, (error as Error).message);
   }
   const recorded = parse(text);

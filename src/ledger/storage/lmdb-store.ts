@@ -32,7 +32,7 @@ const completedRows = 16_384;
  * ledger.mdb. Every table but `ids` and `leaves` only ever grows at its end.
  *
  *     meta      'format' → {format, state}; 'checkpoint' → the checkpoint kept last; 'checkpoint_key' → kid of its key;
- *               'publication' → periods (JSON)
+ *               'publication' → periods (JSON); 'instance' → there once instance.json was written beside the log
  *     entries   index → canonical bytes
  *     ids       entry id (16 bytes; UUIDv7, so nearly in order) → index (u64be)
  *     pages     [level, index] → page of nodes (src/tlog/page.ts)
@@ -235,6 +235,14 @@ export class LmdbStorage implements LedgerStorage {
 
   setPublicationPeriods(periods: readonly PublicationPeriod[]): void {
     this.#root.transactionSync(() => this.#meta.putSync('publication', Buffer.from(JSON.stringify(periods))));
+  }
+
+  get hasInstance(): boolean {
+    return readRow(() => this.#meta.getBinary('instance')) !== undefined;
+  }
+
+  recordInstance(): void {
+    this.#root.transactionSync(() => this.#meta.putSync('instance', Buffer.from('written')));
   }
 
   /** For a reader: what follows in this turn of the event loop reads the newest commit. */

@@ -96,6 +96,10 @@ export interface LedgerStorage {
   checkpointKey(): string | undefined;
   /** Returns after the flush. */
   recordCheckpointKey(kid: string): void;
+  /** Whether `instance.json` was written beside this log. */
+  readonly hasInstance: boolean;
+  /** Returns after the flush. */
+  recordInstance(): void;
   /** Copies the file, as of one moment, to a path where there is none; flushed. Resolves to the head that it ends with. */
   copyTo(path: string): Promise<SignedHead | undefined>;
   close(): Promise<void>;
