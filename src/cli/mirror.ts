@@ -22,6 +22,7 @@ import { addRoundOptions, type RoundOptions, runRounds } from './rounds.ts';
 
 interface Options extends RoundOptions {
   readonly to: string;
+  readonly recheck?: true;
 }
 
 export function mirrorCommand(done: (code: ExitCode) => void): Command {
@@ -30,7 +31,8 @@ export function mirrorCommand(done: (code: ExitCode) => void): Command {
       'keep a verified copy of a log in a folder that any static server can serve (C2SP tlog-tiles)',
     )
     .argument('<url>', 'address of the service', serviceUrl)
-    .requiredOption('--to <folder>', 'where the copy is kept, with the pin of the log');
+    .requiredOption('--to <folder>', 'where the copy is kept, with the pin of the log')
+    .option('--recheck', 'verify every file of the folder too, and fetch damaged and missing ones again');
   return addRoundOptions(command).action(async (url: string, options: Options) =>
     done(await run(url, options)),
   );
@@ -80,24 +82,34 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   const found =
     before && (await compareWithFolder(log, before, checkpoint, { head: result.pin.head, keys, pinnedKeys }));
   if (found !== undefined) return refused(found.fault, found.evidence);
-  if (before !== undefined && checkpoint.size < before.size) return report(before, 'behind', undefined, root);
+  const { recheck = false } = options;
+  const ahead = before !== undefined && checkpoint.size < before.size ? before : undefined;
+  if (ahead !== undefined && !recheck) return report(ahead, 'behind', undefined, root);
 
   const entries = await canReadEntries(log, checkpoint.size);
   if (entries instanceof Fault) return refused(entries);
   const onProgress = reporter('entries', options.progress);
-  const failed = await mirrorTree(log, folder, checkpoint, {
+  const repaired: string[] = [];
+  const failed = await mirrorTree(log, folder, ahead ?? checkpoint, {
     from: before?.size ?? 0,
     entries,
+    recheck,
+    onRepaired: (path) => repaired.push(path),
     ...(onProgress && { onProgress }),
   });
   if (failed !== undefined) return refused(failed);
+  if (ahead !== undefined) {
+    await folder.flush();
+    return report(ahead, 'rechecked', entries, root, repaired);
+  }
   await folder.write('keys.json', writeKeySet(keys.values()));
   if (!(await savePin(pinFile, result.pin, pin))) return once(log, options);
   await folder.flush();
   await folder.write('checkpoint', checkpoint.note);
   await folder.flush();
   await folder.removeSuperseded();
-  return report(checkpoint, before?.size === checkpoint.size ? 'unchanged' : 'extended', entries, root);
+  const status = recheck ? 'rechecked' : before?.size === checkpoint.size ? 'unchanged' : 'extended';
+  return report(checkpoint, status, entries, root, repaired);
 }
 
 /** The checkpoint that the folder serves. Its signature counts: an altered file accuses no log. */
@@ -132,9 +144,13 @@ async function compareWithFolder(
   return accuse({ ...about, ...trust, checkpoints: [before.note, checkpoint.note] }, fault, log);
 }
 
+/** Files that a report names. */
+const maxNamed = 20;
+
 const outcomes = {
   extended: 'Copied: every tile was compared with the signed root.',
   unchanged: 'Nothing new.',
+  rechecked: 'Rechecked: every file of the folder was compared with the signed root.',
   behind: 'The log shows an older checkpoint than the folder has: nothing was changed.',
 } as const;
 
@@ -143,6 +159,7 @@ function report(
   status: keyof typeof outcomes,
   entries: boolean | undefined,
   folder: string,
+  repaired: readonly string[] = [],
 ): Report {
   const { origin, size, root } = checkpoint;
   const lines = [
@@ -150,6 +167,8 @@ function report(
     `size         ${size}`,
     `root         ${bytesToHex(root)}`,
     outcomes[status],
+    ...repaired.slice(0, maxNamed).map((path) => `Fetched again: ${path}`),
+    ...(repaired.length > maxNamed ? [`and ${repaired.length - maxNamed} more files.`] : []),
     ...(entries === false
       ? ['Hashes only: without a token that may read entries (--token), entries are not copied.']
       : []),
@@ -162,8 +181,9 @@ function report(
     entries,
     cosigned_by: cosignerFields(checkpoint),
     folder,
+    ...(status === 'rechecked' ? { repaired: repaired.length, files: repaired.slice(0, maxNamed) } : {}),
   };
   // A round that finds what the round before copied has nothing new to report.
-  const state = `${status === 'behind' ? 'behind' : 'copied'} ${size} ${entries}`;
+  const state = `${status === 'behind' ? 'behind' : 'copied'} ${size} ${entries} ${repaired.join(' ')}`;
   return { exit: exitCodes.ok, state, lines, fields };
 }
