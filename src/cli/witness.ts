@@ -80,6 +80,11 @@ async function serve(options: Options, logs: readonly VerifierKey[], state: Stat
   process.stdout.write(`${vkey}\n`);
   if (state.evidence.length > 0)
     log.error({ evidence: state.evidence }, 'logs have contradicted themselves before');
+  if (state.refused.length > 0)
+    log.warn(
+      { refused: state.refused },
+      'signed checkpoints were refused: compare them with `candor audit --compare`',
+    );
   log.info({ url: server.url, pid: process.pid, vkey, logs: logs.map(({ name }) => name) }, 'listening');
   await stopped;
   await server.close();

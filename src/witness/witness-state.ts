@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DataFolder, lockFolder } from '../data-folder.ts';
 import { replaceFile } from '../durable-file.ts';
@@ -26,6 +26,7 @@ export interface Kept {
 
 const suffix = '.checkpoint';
 const evidenceSuffix = '.evidence.json';
+const refusedSuffix = '.refused.note';
 const keyFileName = 'key.json';
 
 /** By what a log's files and addresses go: lowercase hex SHA-256 of its origin. */
@@ -39,6 +40,7 @@ export function originHash(origin: string): string {
  *     key.json                      the private key
  *     <origin hash>.checkpoint      for each log, the note that was cosigned last
  *     <origin hash>.<id>.evidence.json   that a log contradicted itself: never overwritten, a bounded number of each log
+ *     <origin hash>.<time>-<id>.refused.note   signed by the log and not cosigned: convicts nobody alone
  *     lock
  *
  * Key and memory lie together, because the key's promise is only as good as the memory: whoever loses one must give
@@ -51,15 +53,18 @@ export class WitnessState {
   readonly #kept: Map<string, Kept>;
   /** Names of files. */
   readonly #evidence: Set<string>;
+  /** Names of files, the oldest first. */
+  #refused: readonly string[];
 
   private constructor(
     folder: DataFolder,
     key: WitnessKey,
     kept: Map<string, Kept>,
-    evidence: readonly string[],
+    names: readonly string[],
   ) {
     this.#folder = folder;
-    this.#evidence = new Set(evidence);
+    this.#evidence = new Set(names.filter((file) => file.endsWith(evidenceSuffix)));
+    this.#refused = names.filter((file) => file.endsWith(refusedSuffix)).sort();
     this.key = key;
     this.#kept = kept;
   }
@@ -89,8 +94,7 @@ export class WitnessState {
           parseKept(join(path, file), await readFile(join(path, file)), key),
         );
       }
-      const evidence = names.filter((file) => file.endsWith(evidenceSuffix));
-      return new WitnessState(folder, key, kept, evidence);
+      return new WitnessState(folder, key, kept, names);
     } catch (error) {
       folder.release();
       throw error;
@@ -111,10 +115,12 @@ export class WitnessState {
     return this.#kept.get(hash);
   }
 
-  /** Resolves when it is on disk, whatever happens then. If it rejects, what was kept before still holds here. */
+  /** Resolves when it is on disk; a note of it that was refused before is no longer kept then. If it rejects, what was kept before still holds here. */
   async keep(hash: string, kept: Kept): Promise<void> {
     await replaceFile(join(this.#folder.path, hash + suffix), kept.note, { mode: 0o644 });
     this.#kept.set(hash, kept);
+    const isRefused = `-${idOf(parseNote(kept.note).text)}${refusedSuffix}`;
+    await this.#removeRefused(this.#refusedOf(hash).filter((name) => name.endsWith(isRefused)));
   }
 
   /** Paths of all evidence, of any log. */
@@ -127,8 +133,7 @@ export class WitnessState {
    * when it is on disk; with undefined where `limits.maxWitnessEvidence` files of this log are kept already.
    */
   async keepEvidence(hash: string, texts: readonly string[], evidence: string): Promise<string | undefined> {
-    const id = bytesToHex(sha256(new TextEncoder().encode(texts.join('\n')))).slice(0, 16);
-    const name = `${hash}.${id}${evidenceSuffix}`;
+    const name = `${hash}.${idOf(texts.join('\n'))}${evidenceSuffix}`;
     const path = join(this.#folder.path, name);
     if (this.#evidence.has(name)) return path;
     const ofLog = [...this.#evidence].filter((file) => file.startsWith(hash));
@@ -138,9 +143,43 @@ export class WitnessState {
     return path;
   }
 
+  /** Paths of all refused checkpoints, of any log. */
+  get refused(): string[] {
+    return this.#refused.map((name) => join(this.#folder.path, name));
+  }
+
+  /**
+   * Keeps a checkpoint that the log signed and the witness refused, once. Of more than `limits.maxWitnessRefused` the
+   * first half and the latest ones stay, so that a flood of them hides neither.
+   */
+  async keepRefused(hash: string, note: string, nowMs: number): Promise<void> {
+    const end = `-${idOf(parseNote(note).text)}${refusedSuffix}`;
+    const ofLog = this.#refusedOf(hash);
+    if (ofLog.some((name) => name.endsWith(end))) return;
+    const name = `${hash}.${String(nowMs).padStart(15, '0')}${end}`;
+    await replaceFile(join(this.#folder.path, name), note, { mode: 0o644 });
+    this.#refused = [...this.#refused, name].sort();
+    const half = limits.maxWitnessRefused / 2;
+    await this.#removeRefused(ofLog.slice(half, Math.max(half, ofLog.length + 1 - half)));
+  }
+
+  #refusedOf(hash: string): string[] {
+    return this.#refused.filter((name) => name.startsWith(hash));
+  }
+
+  async #removeRefused(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    this.#refused = this.#refused.filter((name) => !names.includes(name));
+    for (const name of names) await rm(join(this.#folder.path, name), { force: true });
+  }
+
   release(): void {
     this.#folder.release();
   }
+}
+
+function idOf(text: string): string {
+  return bytesToHex(sha256(new TextEncoder().encode(text))).slice(0, 16);
 }
 
 function parseKept(path: string, bytes: Uint8Array, key: WitnessKey): Kept {

@@ -89,7 +89,10 @@ export class Witness {
     const refusal = compare(kept, read);
     if (refusal !== undefined) {
       const refused = formatNote({ text: note.text, signatures });
-      if (kept !== undefined) await this.#convict(hash, kept, read, { keys, refused });
+      const isConvicted = kept !== undefined && (await this.#convict(hash, kept, read, { keys, refused }));
+      // A log that forked may send no proof at all. Beside another checkpoint of this size, the note convicts it.
+      const isCosigned = kept?.size === checkpoint.size && equalHashes(kept.root, checkpoint.root);
+      if (!isConvicted && !isCosigned) await state.keepRefused(hash, refused, now());
       return refusal;
     }
 
@@ -102,11 +105,11 @@ export class Witness {
   }
 
   /** Keeps evidence where what is refused contradicts what was cosigned, and both are signed by a known key. */
-  async #convict(hash: string, kept: Kept, read: Read, { keys, refused }: Refused): Promise<void> {
+  async #convict(hash: string, kept: Kept, read: Read, { keys, refused }: Refused): Promise<boolean> {
     const { state, now, onContradiction } = this.#options;
     const fork = findFork(kept, read.checkpoint, read.request.proof);
     const cosigned = parseNote(kept.note);
-    if (fork === undefined || signaturesOf(cosigned, keys).length === 0) return;
+    if (fork === undefined || signaturesOf(cosigned, keys).length === 0) return false;
     const { origin } = read.checkpoint;
     const foundAt = new Date(now()).toISOString();
     const checkpoints = [kept.note, refused] as const;
@@ -117,6 +120,7 @@ export class Witness {
     } finally {
       onContradiction({ origin, message: fork.message, kept: kept.note, refused, evidence });
     }
+    return true;
   }
 
   async #inTurn(hash: string, work: () => Promise<Answer>): Promise<Answer> {
