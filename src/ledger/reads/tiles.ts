@@ -3,10 +3,10 @@
  * has reached can be had, also once the tree has grown past it: complete nodes never change.
  */
 import { ServiceError } from '../../errors.ts';
-import { encodeEntryBundle } from '../../tlog/entry-bundle.ts';
+import { encodeEntryBundle, maxEntryBytes } from '../../tlog/entry-bundle.ts';
 import { pageColumns, pageWidth } from '../../tlog/page.ts';
 import type { TileAddress } from '../../tlog/tile.ts';
-import type { LedgerStorage } from '../storage/storage.ts';
+import { DamagedError, type LedgerStorage } from '../storage/storage.ts';
 import { verifiedEntry } from './prover.ts';
 import type { VerifiedNodes } from './verified-nodes.ts';
 
@@ -31,10 +31,28 @@ export function readEntryBundle(
 ): Uint8Array<ArrayBuffer> {
   if (width > pageWidth({ level: 0, index }, size))
     throw notThere(`bundle of entries ${index} of width ${width}`, size);
+  const digests = width === pageColumns ? nodes.bundles : undefined;
+  if (digests?.knows(index)) {
+    const known = encodeEntryBundle(storedEntries(storage, index));
+    if (digests.has(index, known)) return known;
+  }
   nodes.rowOf({ level: 0, index }, width); // verified as a whole, and kept as the page that was read last
-  return encodeEntryBundle(
+  const bundle = encodeEntryBundle(
     Array.from({ length: width }, (_, i) => verifiedEntry(storage, nodes, index * pageColumns + i)),
   );
+  digests?.add(index, bundle);
+  return bundle;
+}
+
+/** The entries of a full bundle as they are stored. */
+function storedEntries(storage: LedgerStorage, index: number): Uint8Array[] {
+  return Array.from({ length: pageColumns }, (_, i) => {
+    const at = index * pageColumns + i;
+    const canonical = storage.canonical(at);
+    if (canonical === undefined) throw new DamagedError(`entry ${at} is missing`);
+    if (canonical.length > maxEntryBytes) throw new DamagedError(`entry ${at} has ${canonical.length} bytes`);
+    return canonical;
+  });
 }
 
 function notThere(what: string, size: number): ServiceError {

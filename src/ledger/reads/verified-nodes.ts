@@ -88,10 +88,17 @@ export class VerifiedNodes {
       page.verified.fill(1, 0, width);
       return row;
     }
-    for (let column = 0; column < width; column++)
-      if (page.verified[column] === 0) this.#verify(page, 0, column);
+    if (page.width === pageColumns && width === pageColumns) this.#verifyPage(page);
+    else
+      for (let column = 0; column < width; column++)
+        if (page.verified[column] === 0) this.#verify(page, 0, column);
     digests?.add(address.index, row);
     return row;
+  }
+
+  /** Digests of bundles of entries that were verified before. */
+  get bundles(): TileDigests | undefined {
+    return this.#digests?.bundles;
   }
 
   /** Root of the first `treeSize` leaves of the latest tree. */
@@ -105,6 +112,23 @@ export class VerifiedNodes {
     this.#cache.clear();
     this.#last = undefined;
     this.#edgeOf = undefined;
+  }
+
+  /** All hashes of a full page, each pair once: the two at its top, then row by row what is under them. */
+  #verifyPage(page: Page): void {
+    const { verified, bytes } = page;
+    for (let row = pageRows - 1; row >= 0; row--) {
+      const first = pageOffset(pageColumns, row, 0);
+      for (let column = 0; column < pageColumns / 2 ** row; column += 2) {
+        const pair = first + column;
+        if (verified[pair] === 1 && verified[pair + 1] === 1) continue;
+        if (row === pageRows - 1) this.#verify(page, row, column);
+        else if (!isParent(page, pair, bytes, pageOffset(pageColumns, row + 1, column / 2)))
+          throw damagedPage(page, 'has hashes that do not fit each other');
+        verified[pair] = 1;
+        verified[pair + 1] = 1;
+      }
+    }
   }
 
   /** Hashes from a node up to the next verified one. All nodes on the way and their siblings are verified then. */
