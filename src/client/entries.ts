@@ -8,7 +8,7 @@ import { Fault } from './fault.ts';
 import { headsBetween } from './head-history.ts';
 import type { KeySet } from './key-set.ts';
 import { fetchAllKeys } from './latest.ts';
-import { emptyTree, LeafAudit, type TreeEdge } from './leaf-audit.ts';
+import { DuplicateEntry, emptyTree, LeafAudit, type TreeEdge } from './leaf-audit.ts';
 import { type LogSource, NotFound, patient } from './log-source.ts';
 import { placeOfMismatch, TileAudit, type TileMismatch } from './tile-audit.ts';
 import { fetchEntryBundle, fetchRoot } from './tiles.ts';
@@ -29,6 +29,8 @@ export interface SeenIds {
 export interface EntriesOptions {
   /** The tree whose entries were checked before. Default: the empty one, so that all are. */
   readonly start?: TreeEdge;
+  /** The head of that tree. */
+  readonly startHead?: SignedHead | undefined;
   /** Verifies the signatures of entries instead of @noble/ed25519 (1 ms each), under the same policy. */
   readonly verify?: Ed25519Verifier;
   /** Default: only ids that are less than some 250,000 entries apart are compared. */
@@ -85,7 +87,7 @@ export async function auditEntries(
   const source = patient(log);
   const leaves = new LeafAudit(keys, start, verify);
   const tiles = new TileAudit(source, start.size);
-  const history = new HistoryCheck(source, start.size, head);
+  const history = new HistoryCheck(source, start.size, head, options.startHead);
   const add = async (canonical: Uint8Array) => {
     const entry = leaves.add(canonical, tiles.onNode);
     if (!(entry instanceof Fault) || entry.code !== 'UNKNOWN_KEY') return entry;
@@ -141,11 +143,14 @@ class HistoryCheck {
   readonly #heads: AsyncGenerator<SignedHead | Fault, void>;
   readonly #last: SignedHead;
   #next: SignedHead | undefined;
+  /** The head before `next`. */
+  #before: SignedHead | undefined;
   #begun = false;
   #falseHead: SignedHead | undefined;
   #trueHead: SignedHead | undefined;
 
-  constructor(log: LogSource, from: number, last: SignedHead) {
+  constructor(log: LogSource, from: number, last: SignedHead, before: SignedHead | undefined) {
+    this.#before = before;
     this.#heads = headsBetween(log, from + 1, last.size);
     this.#last = last;
   }
@@ -164,7 +169,7 @@ class HistoryCheck {
   async check(leaves: LeafAudit, occurredAt: string): Promise<Fault | undefined> {
     const failed = this.#begun ? undefined : await this.#advance();
     if (failed !== undefined) return failed;
-    this.dates.check(leaves.size - 1, occurredAt, this.#next ?? this.#last);
+    this.dates.check(leaves.size - 1, occurredAt, this.#next ?? this.#last, this.#before);
     while (this.#next !== undefined && this.#next.size <= leaves.size) {
       if (this.#next.size === leaves.size) {
         if (equalHashes(leaves.root(), this.#next.root)) this.#trueHead = this.#next;
@@ -180,6 +185,7 @@ class HistoryCheck {
     this.#begun = true;
     const { value } = await this.#heads.next();
     if (value instanceof Fault) return value instanceof NotFound ? undefined : value;
+    this.#before = this.#next ?? this.#before;
     this.#next = value ?? undefined;
     return undefined;
   }
@@ -216,7 +222,7 @@ async function againstHistory(
 }
 
 function duplicate([first, second]: readonly [number, number]): Fault {
-  return new Fault('DUPLICATE_ENTRY', `entries ${first} and ${second} have the same id`);
+  return new DuplicateEntry([first, second], `entries ${first} and ${second} have the same id`);
 }
 
 /** The entries of [from, to), in order, a bundle at a time; ends with the first fault. */

@@ -13,8 +13,25 @@ export interface DateFinding {
   readonly code: 'BACKDATED' | 'FUTURE';
   readonly index: number;
   readonly occurredAt: string;
-  /** Time of the first head that covers the entry, epoch milliseconds. */
-  readonly coveredAtMs: number;
+  /** The first head that covers the entry. */
+  readonly head: SignedHead;
+  /** The last head that does not cover it; undefined where none is known. */
+  readonly before: SignedHead | undefined;
+}
+
+/** Whether the date lies further before the head than the log allows, or is no date. */
+export function isLongBefore(date: string, head: SignedHead): boolean {
+  const atMs = Date.parse(date);
+  return Number.isNaN(atMs) || atMs < millisecondsOf(head) - maxAgeMs - clockToleranceMs;
+}
+
+/** Whether the date lies after the head by more than clocks may differ. */
+export function isAfterHead(date: string, head: SignedHead): boolean {
+  return Date.parse(date) > millisecondsOf(head) + clockToleranceMs;
+}
+
+function millisecondsOf({ timestampNs }: SignedHead): number {
+  return Number(timestampNs / 1_000_000n);
 }
 
 /**
@@ -24,13 +41,11 @@ export interface DateFinding {
 export class EntryDates {
   readonly findings: DateFinding[] = [];
 
-  check(index: number, occurredAt: string, { timestampNs }: SignedHead): void {
-    const coveredAtMs = Number(timestampNs / 1_000_000n);
-    const atMs = Date.parse(occurredAt);
-    const isLate = Number.isNaN(atMs) || atMs < coveredAtMs - maxAgeMs - clockToleranceMs;
-    if (!isLate && atMs <= coveredAtMs + clockToleranceMs) return;
+  check(index: number, occurredAt: string, head: SignedHead, before: SignedHead | undefined): void {
+    const isLate = isLongBefore(occurredAt, head);
+    if (!isLate && !isAfterHead(occurredAt, head)) return;
     const code = isLate ? 'BACKDATED' : 'FUTURE';
-    if (this.findings.length < maxKept) this.findings.push({ code, index, occurredAt, coveredAtMs });
+    if (this.findings.length < maxKept) this.findings.push({ code, index, occurredAt, head, before });
   }
 }
 
@@ -38,9 +53,9 @@ export class EntryDates {
 export function dateFault(findings: readonly DateFinding[]): Fault | undefined {
   const [first] = findings;
   if (first === undefined) return undefined;
-  const { code, index, occurredAt, coveredAtMs } = first;
+  const { code, index, occurredAt } = first;
   const more = findings.length === 1 ? '' : `, and ${findings.length - 1} or more other entries are misdated`;
-  const head = new Date(coveredAtMs).toISOString();
+  const head = new Date(millisecondsOf(first.head)).toISOString();
   return new Fault(
     code,
     `entry ${index} is dated ${occurredAt}, and the first head that covers it ${head}${more}`,
