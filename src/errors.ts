@@ -1,29 +1,87 @@
 /**
- * Every failure that a caller may act on, as a table: the HTTP status it is answered with and whether
- * trying again later can help. A `ServiceError` carries one of these codes and crosses threads and HTTP
- * unchanged; anything else that is thrown is a bug and is answered as INTERNAL.
+ * Every failure that a caller may act on: the HTTP status of the answer, whether a later retry can help, and what it
+ * means. A `ServiceError` carries one of these codes and crosses threads and HTTP unchanged; any other exception is a
+ * bug and is answered as INTERNAL.
  */
 export const errorCodes = {
-  INVALID_REQUEST: { status: 400, retry: false },
-  UNAUTHENTICATED: { status: 401, retry: false },
-  FORBIDDEN: { status: 403, retry: false },
-  NOT_FOUND: { status: 404, retry: false },
-  METHOD_NOT_ALLOWED: { status: 405, retry: false },
-  CONFLICT: { status: 409, retry: false },
-  INVALID_TRANSITION: { status: 409, retry: false },
-  VERSION_MISMATCH: { status: 412, retry: false },
-  PAYLOAD_TOO_LARGE: { status: 413, retry: false },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, retry: false },
-  RATE_LIMITED: { status: 429, retry: true },
-  INTERNAL: { status: 500, retry: false },
-  LOG_EMPTY: { status: 503, retry: true },
-  OVERLOADED: { status: 503, retry: true },
-  UNAVAILABLE: { status: 503, retry: true },
-  /** A worker died while it held the call. Nothing is known of the outcome; answered as UNAVAILABLE. */
-  WORKER_LOST: { status: 503, retry: true },
-  /** The caller gave up (AbortSignal). Nobody is left to answer. */
-  CANCELLED: { status: 503, retry: true },
-} as const satisfies Record<string, { status: number; retry: boolean }>;
+  INVALID_REQUEST: {
+    status: 400,
+    retry: false,
+    meaning: 'A parameter, header or member is unknown or malformed. `details` names it and the reason.',
+  },
+  UNAUTHENTICATED: {
+    status: 401,
+    retry: false,
+    meaning: 'Credentials are missing, invalid or expired. Sign in, renew the token, or issue a new one.',
+  },
+  FORBIDDEN: {
+    status: 403,
+    retry: false,
+    meaning: 'The policy does not allow this operation for the roles of the caller.',
+  },
+  NOT_FOUND: { status: 404, retry: false, meaning: 'There is no such resource or path.' },
+  METHOD_NOT_ALLOWED: { status: 405, retry: false, meaning: 'The path exists; `Allow` lists its methods.' },
+  CONFLICT: {
+    status: 409,
+    retry: false,
+    meaning: 'The resource exists already, or its state does not permit the change.',
+  },
+  INVALID_TRANSITION: {
+    status: 409,
+    retry: false,
+    meaning: 'The status of the alert does not permit the new status. `details` lists the permitted ones.',
+  },
+  VERSION_MISMATCH: {
+    status: 412,
+    retry: false,
+    meaning:
+      'The resource changed since it was read. Read it again and repeat the change with its new version.',
+  },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    retry: false,
+    meaning: 'The body is larger than allowed, as sent or after decompression. Send smaller batches.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    retry: false,
+    meaning: 'The `Content-Type` or `Content-Encoding` is not supported by this operation.',
+  },
+  RATE_LIMITED: {
+    status: 429,
+    retry: true,
+    meaning: 'The caller exceeded a rate or a share. Wait for `Retry-After`.',
+  },
+  INTERNAL: {
+    status: 500,
+    retry: false,
+    meaning: 'A bug or damaged data. The log of the service has the details under the request id.',
+  },
+  LOG_EMPTY: {
+    status: 503,
+    retry: true,
+    meaning: 'The transparency log has no entry yet, and so no tree head.',
+  },
+  OVERLOADED: {
+    status: 503,
+    retry: true,
+    meaning: 'A queue is full. Nothing of the request was stored; send it again after `Retry-After`.',
+  },
+  UNAVAILABLE: {
+    status: 503,
+    retry: true,
+    meaning:
+      'A part of the service cannot work at the moment: it starts, stops, its disk is full, or the log is degraded.',
+  },
+  /** A worker died while it held the call. The outcome is unknown; answered as UNAVAILABLE. */
+  WORKER_LOST: {
+    status: 503,
+    retry: true,
+    meaning: 'A thread restarted during the call. Its outcome is unknown.',
+  },
+  /** The caller aborted the call (AbortSignal). */
+  CANCELLED: { status: 503, retry: true, meaning: 'The caller aborted the call.' },
+} as const satisfies Record<string, { status: number; retry: boolean; meaning: string }>;
 
 export type ErrorCode = keyof typeof errorCodes;
 

@@ -476,8 +476,8 @@ export const limits = {
   maxRequestIdBytes: 128,
   /** Files of evidence that a witness keeps of one log, the first ones: each convicts the log, and has some 4 kB. */
   maxWitnessEvidence: 16,
-  /** Refused checkpoints that a witness keeps of one log, the first and the latest ones: some 300 bytes each. */
-  maxWitnessRefused: 16,
+  /** Rejected checkpoints that a witness stores per log, the first and the latest: about 300 bytes each. */
+  maxWitnessRejected: 16,
   /** A policy of witnesses (C2SP tlog-policy wants 32 lines of each kind): a line is 100 to 300 bytes. */
   maxPolicyBytes: 256 * 2 ** 10,
   maxPolicyLines: 256,
@@ -573,7 +573,9 @@ export const limits = {
   maxSpansPerAddress: 64,
   /** How far the clocks of sensors may be ahead of ours. Who was seen later than that was seen then. */
   maxClockLeadMs: 300_000,
-  /** Host names of one asset that the network told. */
+  /** Hosts remembered as users of a name. A name that three hosts use is not the invention of one of them. */
+  maxClientsPerName: 3,
+  /** Host names of one asset from each kind of source: DHCP, mDNS, DNS and TLS. */
   maxHeardNames: 16,
   /** Records in the history of one asset; of those that the network made, the oldest go first. 150 bytes each. */
   maxAssetHistory: 1000,
@@ -715,11 +717,11 @@ export const limits = {
   maxCorrelationDistinct: 10_000,
   /** Groups of one correlation, 500 bytes each and more by what they keep. Those touched longest ago are forgotten. */
   maxCorrelationGroups: 50_000,
-  /** Inputs that one group of a correlation keeps one by one, 16 bytes each. Of more, sums and counts stay exact, while
-   * percentiles and shares are of the newest half. */
+  /** Inputs that one group of a correlation keeps one by one, 16 bytes each. Of more, figures are lower bounds, while
+   * averages stay exact, and percentiles and shares are of the newest half. */
   maxCorrelationEntries: 8192,
-  /** Inputs within a timespan before and after a late one, to be looked at in every window that it is in, 40 µs; with more
-   * than that, in the newest window only. */
+  /** Inputs within a timespan before and after a late one, for all windows that contain it to be evaluated, 40 µs; with more
+   * than that, only the newest is. Applies to conditions that more inputs can end (`lt`, `not`, averages). */
   maxCorrelationLookback: 1024,
   /** What all groups of all correlations keep, in units of 16 bytes: 64 MB. */
   maxCorrelationUnits: 4 * 2 ** 20,
@@ -784,9 +786,9 @@ export const limits = {
   /** Events older than the window of the host or pair that they are of: behaviour detectors count them no more. A number
    * of windows. */
   maxBehaviourDelay: 1,
-  /** How often alerts of behaviour detectors are refreshed while an activity goes on: the figures are this much behind. */
+  /** How often alerts of behaviour detectors and correlations are refreshed while an activity goes on: the figures are this much behind. */
   alertRefreshMs: 1000,
-  /** … and keys of one detector then: each costs 0.5 ms, with the write of its alert. */
+  /** … and keys of one detector, or groups of all correlations, then: each costs 0.5 ms, with the write of its alert. */
   refreshedKeys: 32,
   /** Events after which what a behaviour detector remembers is written: telling them again at a start takes 0.5 s … */
   eventsPerDetectorState: 250_000,

@@ -893,6 +893,14 @@ async function openScans(
   return scans;
 }
 
+/** A request to the wrong protocol ends its connection before it can be read. */
+const unusedConnection = (isTls: boolean): string =>
+  `a connection ended before its first request: if a client cannot connect, check that its URL begins with ${
+    isTls
+      ? 'https:// (not http://) and that it trusts the certificate'
+      : 'http:// (not https://), or set CANDOR_TLS_CERT'
+  }; reported at most once an hour`;
+
 /** How many may connect, and how often they may ask. */
 function admission({ config, log }: Start, { limitReached }: Metrics) {
   const max = config['limits.max_connections'];
@@ -910,6 +918,7 @@ function admission({ config, log }: Start, { limitReached }: Metrics) {
       descriptors,
       limitReached,
       onRefused: (open) => log.warn({ open }, 'connections are refused: the limit is reached'),
+      onUnused: (address) => log.info({ address }, unusedConnection(config['tls.cert'] !== undefined)),
     }),
     rate: new RequestRate({
       perAddress: config['limits.requests_per_s_per_address'],

@@ -36,18 +36,18 @@ test.each([
     code: 'INVALID_REQUEST',
     details: {
       field: 'settings.witness.policy',
-      reason: `the policy of witnesses ${path} can not be used: ${place}`,
+      reason: `witness policy ${path} is not valid: ${place}`,
     },
   });
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ 'witness.policy': path }));
-  expect((await stored.read()).problem).toBe(
-    `witness.policy: the policy of witnesses ${path} can not be used: ${place}`,
-  );
+  expect((await stored.read()).problem).toBe(`witness.policy: witness policy ${path} is not valid: ${place}`);
   rmSync(join(folder, 'config.json'));
 });
 
 test('a start, which its operator reads, shows the word', () => {
-  expect(() => loadPolicy(written('root:*:20228'))).toThrow(/line 1: "root:\*:20228", wanted one of/);
+  expect(() => loadPolicy(written('root:*:20228'))).toThrow(
+    /line 1: "root:\*:20228" is not a keyword; use one of/,
+  );
 });
 
 test.each([

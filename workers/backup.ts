@@ -4,11 +4,11 @@ import { exposeTasks, taskCancelled } from '../src/rpc/pool.ts';
 const tasks = {
   verify: (folder: string) =>
     verifyCopy(folder, () => {
-      if (taskCancelled()) throw new Error('given up');
+      if (taskCancelled()) throw new Error('cancelled');
     }),
 };
 
-/** For `createPool<BackupTasks>`. */
+/** Task table for `createPool<BackupTasks>`. */
 export type BackupTasks = typeof tasks;
 
 export default exposeTasks(tasks);

@@ -7,21 +7,21 @@ import type { IngestInput } from '../src/ingest/parse-body.ts';
 import { toFault } from '../src/rpc/fault.ts';
 import { exposeTasks } from '../src/rpc/pool.ts';
 
-/** As compiled in this thread, which asks them one task at a time. */
+/** Rules compiled in this thread, which runs one task at a time. */
 const rules = new RecordRules();
 const detectors = { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice };
 
-/** Bodies, and the rules to ask about their records; none where absent. */
+/** Request bodies, and the rules to evaluate on their records; no rules if absent. */
 interface IngestTask {
   readonly bodies: readonly IngestInput[];
   readonly rules?: RulesInEffect;
 }
 
 const tasks = {
-  ingest({ bodies, rules: asked }: IngestTask) {
-    const { groups, places } = parseBodies(bodies, { ...detectors, rules: asked && rules.at(asked) });
-    const told = places.map((place) => ('error' in place ? { fault: toFault(place.error) } : place));
-    return { groups: groups as ParsedGroup[], places: told };
+  ingest({ bodies, rules: inEffect }: IngestTask) {
+    const { groups, places } = parseBodies(bodies, { ...detectors, rules: inEffect && rules.at(inEffect) });
+    const results = places.map((place) => ('error' in place ? { fault: toFault(place.error) } : place));
+    return { groups: groups as ParsedGroup[], places: results };
   },
 };
 

@@ -1,4 +1,4 @@
-/** Owner of the ssh-agent socket that a `BlockingAgent` waits for. */
+/** Owns the ssh-agent socket that a `BlockingAgent` waits for. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { AgentConnection } from '../src/ssh-agent/agent-connection.ts';
 import type { BlockingAgentData, SignAnswer, SignOrder } from '../src/ssh-agent/blocking-agent.ts';

@@ -6,6 +6,8 @@ const sources = [
   'src/console',
   'src/client',
   'src/contract',
+  'src/docs',
+  'src/events',
   'src/tlog',
   'src/errors.ts',
   'src/limits.ts',

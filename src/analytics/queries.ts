@@ -1,3 +1,4 @@
+import { withDamagedRows } from '../contract/damaged-rows.ts';
 import type { AlertGroups } from '../contract/resources/alert-groups.ts';
 import type { Histogram } from '../contract/resources/histogram.ts';
 import type { RiskHistory } from '../contract/resources/risk-history.ts';
@@ -44,7 +45,7 @@ export interface ReplayPart {
  * flushed state. Results are moved or plain.
  */
 export function queries(reader: StoreReader) {
-  return {
+  const all = {
     listEvents: (query: EventListQuery): ListPage => reader.listEvents(query),
     exportEvents: (query: EventExportQuery): EventExportPart => reader.exportEvents(query),
     exportArrowEvents: (query: ArrowEvents) => arrowEvents(reader, query),
@@ -91,6 +92,11 @@ export function queries(reader: StoreReader) {
     replayAlerts: (query: { since: number; filter: ListFilter; limit: number }): ReplayPart =>
       asMessages(reader.replayAlerts(query.since, query.filter, query.limit), 'alert'),
   };
+  const noting = (run: (query: never) => unknown) => (query: never) => {
+    reader.damagedRows();
+    return withDamagedRows(run(query), reader.damagedRows());
+  };
+  return Object.fromEntries(Object.entries(all).map(([name, run]) => [name, noting(run)])) as typeof all;
 }
 
 export type Queries = ReturnType<typeof queries>;

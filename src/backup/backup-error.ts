@@ -1,14 +1,17 @@
 import { isDiskFull } from '../write-errors.ts';
 
-/** Why a backup can't be made, is none, or can't be restored. The message is for the operator: what, and what to do. */
+/**
+ * A backup can't be made, isn't a backup, or can't be restored. The message is for the operator: the cause
+ * and the remedy.
+ */
 export class BackupError extends Error {
   override readonly name = 'BackupError';
 }
 
-/** The backup isn't what its manifest says, or isn't sound. */
+/** The backup does not match its manifest, or its content is damaged. */
 export class DamagedBackupError extends BackupError {}
 
-/** What went wrong in words for the operator: a volume that is full or closed is no bug. */
+/** Describes a failure for the operator. A full or read-only volume is an operational problem, not a bug. */
 export function reasonOf(error: unknown, folder: string): string {
   const { code, message = String(error) } = error as { code?: unknown; message?: string };
   if (isDiskFull(error)) return `the volume of ${folder} is full`;

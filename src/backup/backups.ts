@@ -17,14 +17,14 @@ import { backupNames, idIn, partialName, removePartials } from './folders.ts';
 import {
   type BackupOrder,
   type BackupSources,
+  type CompletedBackup,
   databaseBytes,
-  type Made,
   makeBackup,
   sha256,
 } from './make-backup.ts';
 import { manifestFile, parseManifest } from './manifest.ts';
 
-/** A backup as the API shows it. */
+/** A backup as the API reports it. */
 export interface BackupRecord {
   readonly id: string;
   readonly attributes: Backup;
@@ -34,22 +34,28 @@ export interface BackupPage extends Omit<ListPage, 'json'> {
   readonly items: readonly BackupRecord[];
 }
 
-/** Backups of a running service, as the rest of it sees them. */
+/** The backups of a running service. */
 export interface Backups {
-  /** Begins a backup and resolves once it is under way. CONFLICT while another is; UNAVAILABLE while stopping. */
+  /**
+   * Starts a backup and resolves once it is running. CONFLICT while another is running; UNAVAILABLE during
+   * shutdown.
+   */
   begin(actor: string): Promise<BackupRecord>;
-  /** NOT_FOUND. Those that failed are known until the process ends, the newest limits.maxFailedBackups. */
+  /**
+   * NOT_FOUND if unknown. Failed backups are held in memory: the newest limits.maxFailedBackups, until the
+   * process ends.
+   */
   get(id: string): Promise<BackupRecord>;
   list(query: ListQuery): Promise<BackupPage>;
 }
 
 export interface BackupsOptions extends BackupSources {
   readonly ledger: Pick<Ledger, 'copyTo' | 'append' | 'keys'>;
-  /** A backup ended. `error` is set when it failed. */
+  /** Called when a backup ends. `error` is set when it failed. */
   onEnd?(record: BackupRecord, error?: unknown): void;
   /** How long a backup may take. Default: by its size, see limits.backupMs. */
   readonly maxMs?: number;
-  /** Something about older backups that an operator should know. */
+  /** Called with problems of older backups that an operator should know about. */
   onFinding?(message: string, error?: unknown): void;
 }
 
@@ -62,23 +68,23 @@ interface Running {
 }
 
 /**
- * The backups in one folder. Owner of the one that is being made and of what is remembered of those that failed; what
- * is complete is read from the folder, whoever put it there or took it away.
+ * The backups in one folder. Holds the running backup and recent failures in memory. Completed backups are
+ * read from the folder each time, because operators may copy or delete them there.
  */
 export class BackupFolder implements Backups {
   readonly #options: BackupsOptions;
-  /** For what is read beside a backup that is being made. */
+  /** Schedules reads of the volume other than those of the running backup. */
   readonly #turns: VolumeTurns;
   #running: Running | undefined;
-  /** A backup that took too long, and whose thread the volume has not given back. */
+  /** Id of a backup that timed out while its thread is still blocked in a call on the volume. */
   #hung: string | undefined;
   /** By id, oldest first. */
   readonly #failed = new Map<string, BackupRecord>();
-  /** Where entries stand that this process appended or looked for. */
-  readonly #places = new Map<string, Appended>();
+  /** Log positions of entries that this process appended, by backup id. */
+  readonly #logPositions = new Map<string, Appended>();
   #cleared: Promise<void> = Promise.resolve();
   #recovered: Promise<void> = Promise.resolve();
-  /** Complete, and not in the log yet. */
+  /** Entries of completed backups that are not in the log yet. */
   #unlogged: CreatedEntry[] = [];
   #closed = false;
 
@@ -88,12 +94,13 @@ export class BackupFolder implements Backups {
   }
 
   /**
-   * What an earlier process left undone: half-written backups are removed, and complete ones that the log doesn't tell
-   * of get their entry. Nobody need wait for it, and it never rejects: what fails is left to a later start.
+   * Finishes the work of an earlier process: removes partial backups and appends missing log entries of
+   * complete ones. Never rejects, and callers need not await it: failures are reported and left to a later
+   * start.
    */
   recover(): Promise<void> {
     this.#cleared = this.#clear();
-    this.#recovered = this.#cleared.then(() => this.#catchUp());
+    this.#recovered = this.#cleared.then(() => this.#logMissing());
     return this.#recovered;
   }
 
@@ -101,17 +108,17 @@ export class BackupFolder implements Backups {
     const { dir, dataDir, onFinding } = this.#options;
     try {
       const removed = await removePartials(dir, dataDir);
-      if (removed > 0) onFinding?.(`${removed} backups that were not finished have been removed from ${dir}`);
+      if (removed > 0) onFinding?.(`removed ${removed} unfinished backups from ${dir}`);
     } catch (error) {
-      onFinding?.(`what was left of unfinished backups in ${dir} cannot be removed`, error);
+      onFinding?.(`cannot remove unfinished backups from ${dir}`, error);
     }
   }
 
-  async #catchUp(): Promise<void> {
+  async #logMissing(): Promise<void> {
     try {
       await this.#appendMissing();
     } catch (error) {
-      this.#options.onFinding?.('backups could not be looked for in the log', error);
+      this.#options.onFinding?.('cannot check whether backups are in the log', error);
     }
   }
 
@@ -119,12 +126,12 @@ export class BackupFolder implements Backups {
     if (this.#closed) throw new ServiceError('UNAVAILABLE', 'the service is stopping');
     if (this.#running !== undefined) {
       const { id } = this.#running;
-      throw new ServiceError('CONFLICT', `backup ${id} is being made; one at a time`, { backup_id: id });
+      throw new ServiceError('CONFLICT', `backup ${id} is running; try again later`, { backup_id: id });
     }
     if (this.#hung !== undefined)
       throw new ServiceError(
         'CONFLICT',
-        `the volume of ${this.#options.dir} has not answered since backup ${this.#hung} was given up; repair it`,
+        `the volume of ${this.#options.dir} has not responded since backup ${this.#hung} timed out; repair it`,
         { backup_id: this.#hung },
       );
     const createdAt = this.#options.now();
@@ -146,18 +153,21 @@ export class BackupFolder implements Backups {
   async list(query: ListQuery): Promise<BackupPage> {
     const running = this.#running === undefined ? [] : [await this.#progress(this.#running)];
     const known = [...running, ...this.#failed.values()];
-    // What ends right now may have its name already.
+    // A backup that completes at this moment may be in both lists.
     const ids = new Set(known.map(({ id }) => id));
     const names = (await this.#names()).filter((name) => !ids.has(idIn(name) ?? ''));
     const reads = new Map<string, () => Promise<BackupRecord>>([
       ...known.map((record) => [record.id, async () => record] as const),
       ...names.map((name) => [idIn(name) ?? '', () => this.#read(name)] as const),
     ]);
-    // One by one, here and below: a manifest with many keys is a megabyte.
+    // Read one at a time, here and below: a manifest with many keys takes a megabyte.
     const rows: Row<ListedBackup>[] = [];
     for (const [id, read] of reads) {
       const listed = query.terms.length === 0 ? undefined : await read();
-      rows.push({ id, item: { id, createdAt: timeIn(id), state: listed?.attributes.state ?? 'completed' } });
+      rows.push({
+        id,
+        item: { id, createdAt: timestampOf(id), state: listed?.attributes.state ?? 'completed' },
+      });
     }
     const { shown, ...page } = pageOf(backupList, rows, query);
     const items: BackupRecord[] = [];
@@ -165,12 +175,12 @@ export class BackupFolder implements Backups {
     return { items, ...page };
   }
 
-  /** Resolves with what became of it once a backup that is being made has ended. */
+  /** Waits until a running backup has ended, and returns its final record. */
   async ended(id: string): Promise<BackupRecord> {
     return this.#running?.id === id ? this.#running.ended : this.get(id);
   }
 
-  /** Gives up what is being made, once LMDB has finished the copy that it is writing. */
+  /** Cancels the running backup, once LMDB has finished the copy that it is writing. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#running?.stop.abort(new BackupError('the service was stopped'));
@@ -182,26 +192,29 @@ export class BackupFolder implements Backups {
     let record: BackupRecord;
     let failure: unknown;
     try {
-      const made = await this.#inTime(stop, { id, createdAt, actor, signal: stop.signal });
+      const made = await this.#makeWithTimeLimit(stop, { id, createdAt, actor, signal: stop.signal });
       await this.#log(made);
-      record = this.#shown(made);
+      record = this.#recordOf(made);
     } catch (error) {
       failure = error;
-      record = this.#remember(id, createdAt, error);
+      record = this.#recordFailure(id, createdAt, error);
     }
     this.#running = undefined;
     this.#options.onEnd?.(record, failure);
     return record;
   }
 
-  /** A call of the operating system that hangs cannot be ended, so no other backup begins before it returns. */
-  async #inTime(stop: AbortController, order: BackupOrder): Promise<Made> {
+  /**
+   * Applies the time limit. A system call that hangs cannot be cancelled, so no other backup may start until
+   * it returns.
+   */
+  async #makeWithTimeLimit(stop: AbortController, order: BackupOrder): Promise<CompletedBackup> {
     const bySize = (databaseBytes(this.#options.dataDir) / limits.minBackupBytesPerS) * 1000;
     const { maxMs = limits.backupMs + bySize, dir } = this.#options;
     const work = this.#cleared.then(() => makeBackup(this.#options, order));
     return before(maxMs, work, () => {
       const late = new BackupError(
-        `it took longer than ${Math.round(maxMs / 1000)} s; look at the volume of ${dir}`,
+        `it took longer than ${Math.round(maxMs / 1000)} s; check the volume of ${dir}`,
       );
       stop.abort(late);
       this.#hung = order.id;
@@ -213,18 +226,18 @@ export class BackupFolder implements Backups {
     });
   }
 
-  /** The backup is whole whatever becomes of its entry: the next one brings it along, or else the next start. */
-  async #log(made: Made): Promise<void> {
+  /** A failed append does not fail the backup: the next backup or the next start appends the entry. */
+  async #log(made: CompletedBackup): Promise<void> {
     this.#unlogged.push(created(made));
     try {
       await this.#append(this.#unlogged);
       this.#unlogged = [];
     } catch (error) {
-      this.#options.onFinding?.(`the log has no entry yet of backup ${made.manifest.id}`, error);
+      this.#options.onFinding?.(`cannot append the log entry of backup ${made.manifest.id} yet`, error);
     }
   }
 
-  #remember(id: string, createdAt: number, error: unknown): BackupRecord {
+  #recordFailure(id: string, createdAt: number, error: unknown): BackupRecord {
     const attributes: Backup = {
       state: 'failed',
       error: reasonOf(error, this.#options.dir),
@@ -248,10 +261,13 @@ export class BackupFolder implements Backups {
     return { id, attributes: { state: 'running', size, created_at: new Date(createdAt).toISOString() } };
   }
 
-  /** A complete backup, from its manifest. One whose manifest can't be read is shown as what it is. */
+  /**
+   * Reads a completed backup from its manifest. If the manifest can't be read, the record has the state
+   * `failed`.
+   */
   async #read(name: string): Promise<BackupRecord> {
     try {
-      return this.#shown(await this.#manifestIn(name));
+      return this.#recordOf(await this.#manifestIn(name));
     } catch (error) {
       if (error instanceof ServiceError) throw error;
       const id = idIn(name) ?? '';
@@ -262,23 +278,23 @@ export class BackupFolder implements Backups {
           state: 'failed',
           error: reason,
           size: 0,
-          created_at: new Date(timeIn(id)).toISOString(),
+          created_at: new Date(timestampOf(id)).toISOString(),
         },
       };
     }
   }
 
-  async #manifestIn(name: string): Promise<Made> {
+  async #manifestIn(name: string): Promise<CompletedBackup> {
     const path = join(this.#options.dir, name);
     const text = await this.#turns.run(() => readTextFile(join(path, manifestFile), limits.maxManifestBytes));
     const manifest = parseManifest(text);
-    if (manifest.id !== idIn(name)) throw new BackupError(`${manifestFile} is of backup ${manifest.id}`);
+    if (manifest.id !== idIn(name)) throw new BackupError(`${manifestFile} belongs to backup ${manifest.id}`);
     return { manifest, manifestSha256: sha256(text), path };
   }
 
-  #shown({ manifest, path }: Made): BackupRecord {
+  #recordOf({ manifest, path }: CompletedBackup): BackupRecord {
     const { id, created_at, finished_at, size, events, alerts, sth, private_keys } = manifest;
-    const place = this.#places.get(id);
+    const position = this.#logPositions.get(id);
     const attributes: Backup = {
       state: 'completed',
       path,
@@ -287,14 +303,17 @@ export class BackupFolder implements Backups {
       alerts,
       private_keys: private_keys ?? 'included',
       ...(sth === undefined ? {} : { sth }),
-      ...(place === undefined ? {} : { transparency: placeOf(place) }),
+      ...(position === undefined ? {} : { transparency: positionOf(position) }),
       created_at,
       finished_at,
     };
     return { id, attributes };
   }
 
-  /** Backups of this log by its keys: others may lie in the same folder. Appending again changes nothing. */
+  /**
+   * Appends missing entries for backups of this log, recognised by its keys, because the folder may hold
+   * backups of other logs. Appending is idempotent by entry id.
+   */
   async #appendMissing(): Promise<void> {
     const names = (await this.#names()).slice(0, limits.maxCheckedBackups);
     if (names.length === 0) return;
@@ -306,7 +325,7 @@ export class BackupFolder implements Backups {
         const made = await this.#manifestIn(name);
         if (made.manifest.files.some((file) => kids.has(file.name))) ours.push(created(made));
       } catch (error) {
-        this.#options.onFinding?.(`the backup ${name} cannot be read`, error);
+        this.#options.onFinding?.(`cannot read backup ${name}`, error);
       }
       if (ours.length === 100) await this.#append(ours.splice(0));
     }
@@ -320,21 +339,21 @@ export class BackupFolder implements Backups {
   async #append(entries: readonly CreatedEntry[]): Promise<void> {
     const now = Date.now();
     const places = await this.#options.ledger.append(entries.map((entry) => datedForAppend(entry, now)));
-    for (const place of places) this.#places.set(place.id, place);
+    for (const position of places) this.#logPositions.set(position.id, position);
   }
 }
 
-/** When a UUIDv7 was made, in epoch milliseconds. */
-const timeIn = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
+/** Timestamp of a UUIDv7 in epoch milliseconds. */
+const timestampOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 
 type CreatedEntry = ReturnType<typeof created>;
 
-function created({ manifest, manifestSha256 }: Made) {
+function created({ manifest, manifestSha256 }: CompletedBackup) {
   const { id, size, files, sth, actor, created_at } = manifest;
   const event = backupCreated(id, { size, files: files.length, manifest_sha256: manifestSha256, sth }, actor);
   return entryOf(event, id, Date.parse(created_at));
 }
 
-function placeOf({ leaf_index, tree_size, leaf_hash }: Appended) {
+function positionOf({ leaf_index, tree_size, leaf_hash }: Appended) {
   return { leaf_index, tree_size, leaf_hash };
 }

@@ -6,15 +6,16 @@ import { namesIn } from './files.ts';
 import type { Mark } from './mark.ts';
 
 /**
- * Keys that only the replaced folder knows: outsiders hold heads and entries that these keys signed, and must be able to
- * verify them for ever. None of them signs again.
+ * Copies keys that only the replaced folder has. External parties hold heads and entries signed by these keys
+ * and must always be able to verify them. None of these keys signs again.
  *
- * | the replaced folder has | becomes |
+ * | key in the replaced folder | copied as |
  * |---|---|
- * | a key that could sign | its public half, retired; it covers sizes up to the replaced head's |
- * | a retired or revoked key | itself |
+ * | active or pending | its public half, retired; it covers sizes up to the replaced head's |
+ * | retired | unchanged, without the reference to its log entries |
+ * | revoked | unchanged |
  *
- * A crash in between: the next run writes the same files again.
+ * After a crash, the next run writes the same files again.
  */
 export async function carryKeys(
   from: string,
@@ -23,22 +24,25 @@ export async function carryKeys(
 ): Promise<void> {
   const replaced = [...(await keysIn(from)).values()];
   const restored = await keysIn(to);
-  if (!replaced.some(({ kid }) => restored.has(kid))) return; // keys of another log
+  if (!replaced.some(({ kid }) => restored.has(kid))) return; // the replaced folder held another log
   for (const file of replaced) {
     const isRevoked = restored.get(file.kid)?.svc_state === 'revoked';
     if (!isRevoked) await write(to, publicHalf(file, mark));
   }
 }
 
-/** Entries about a key's retirement belong to the lost log; a revocation must be in this one, too. */
+/**
+ * The entry about a retirement is in the lost log, so the reference to it is dropped. A revocation is kept
+ * unchanged.
+ */
 function publicHalf(file: KeyFile, { replaced, started_at }: Pick<Mark, 'replaced' | 'started_at'>): KeyFile {
   if (file.svc_state === 'revoked') return file;
-  const { svc_entries: _told, ...rest } = file;
+  const { svc_entries: _, ...rest } = file;
   if (file.svc_state === 'retired') return rest;
   return ended(rest, { state: 'retired' }, replaced?.tree_size, Date.parse(started_at));
 }
 
-/** By kid. Files that are not key files stay where they are. */
+/** Key files by kid. Other files are ignored. */
 async function keysIn(folder: string): Promise<Map<string, KeyFile>> {
   const files = new Map<string, KeyFile>();
   for (const name of (await namesIn(folder)).filter((one) => one.endsWith('.json')).sort()) {

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { BackupFile } from './manifest.ts';
 import { fileName } from './manifest.ts';
 
-/** Read at a time. */
+/** Bytes per read. */
 const chunkBytes = 2 ** 20;
 
-/** The files of a copy, by name: those that a backup may have, whatever else lies there. */
+/** Names of the files in a copy that a backup may contain; other files are ignored. */
 export async function filesOf(folder: string): Promise<string[]> {
   const keys = await namesIn(join(folder, 'keys'));
   return [...(await namesIn(folder)), ...keys.map((name) => `keys/${name}`)]
@@ -16,7 +16,7 @@ export async function filesOf(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** Names in a folder, none where there is no such folder. */
+/** Names in a folder; an empty list if there is no such folder. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
@@ -36,7 +36,7 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Size and hash of a file as it is read from the folder. `stopped` is asked for each megabyte; once true, it throws. */
+/** Computes size and SHA-256 of a file. `stopped` is called for each chunk of 1 MB and throws to cancel. */
 export async function hashFile(folder: string, name: string, stopped?: () => void): Promise<BackupFile> {
   const hash = createHash('sha256');
   let size = 0;
@@ -48,7 +48,7 @@ export async function hashFile(folder: string, name: string, stopped?: () => voi
   return { name, size, sha256: hash.digest('hex') };
 }
 
-/** Copies a file into a new one of mode 0600, flushed. Hash and size are of what was read. */
+/** Copies a file into a new file of mode 0600 and flushes it. Returns size and SHA-256 of the bytes read. */
 export async function copyFile(from: string, to: string): Promise<Omit<BackupFile, 'name'>> {
   const hash = createHash('sha256');
   let size = 0;
@@ -66,12 +66,12 @@ export async function copyFile(from: string, to: string): Promise<Omit<BackupFil
   return { size, sha256: hash.digest('hex') };
 }
 
-/** Makes a folder that only we can read, with the folders above it. */
+/** Creates a folder with mode 0700, including its parents. */
 export async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** Bytes of the files below a folder, as far as they can be read. */
+/** Total size in bytes of the readable files below a folder. */
 export async function bytesIn(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const sizes = await Promise.all(

@@ -4,7 +4,7 @@ import { namesIn } from './files.ts';
 
 const named = /^\d{8}T\d{6}Z-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** `20261121T080723Z-<id>`: names sort by time, because ids do so within a second. */
+/** `20261121T080723Z-<id>`: names sort by creation time, because UUIDv7 ids sort by time within a second. */
 export function folderName(id: string, createdAtMs: number): string {
   const time = new Date(createdAtMs).toISOString();
   return `${time.slice(0, 19).replaceAll(/[-:]/g, '')}Z-${id}`;
@@ -15,7 +15,7 @@ export function idIn(name: string): string | undefined {
   return named.exec(name)?.[1];
 }
 
-/** Names of the folders that hold backups, newest first. None where there is no such folder yet. */
+/** Names of the folders that hold backups, newest first. Empty if the folder doesn't exist yet. */
 export async function backupNames(dir: string): Promise<string[]> {
   return (await namesIn(dir))
     .filter((name) => named.test(name))
@@ -23,12 +23,14 @@ export async function backupNames(dir: string): Promise<string[]> {
     .reverse();
 }
 
-/** A backup on its way. */
+/** Name of the folder of a backup that is being made. */
 export async function partialName(dataDir: string, id: string): Promise<string> {
   return `${await partialPrefix(dataDir)}${id}`;
 }
 
-/** Names whose it is, by the log's oldest key: several services may keep their backups in one folder. */
+/**
+ * Contains the id of the log's oldest key, because several services may store their backups in one folder.
+ */
 async function partialPrefix(dataDir: string): Promise<string> {
   const [oldest = 'new'] = (await namesIn(join(dataDir, 'keys')))
     .filter((name) => name.endsWith('.json'))
@@ -37,8 +39,8 @@ async function partialPrefix(dataDir: string): Promise<string> {
 }
 
 /**
- * Removes what processes that died had begun to write. The caller has the data folder, so that no process that lives
- * writes one of its backups. Returns how many there were.
+ * Removes partial backups of processes that crashed and returns their number. The caller holds the data
+ * folder, so no running process is writing one of its backups.
  */
 export async function removePartials(dir: string, dataDir: string): Promise<number> {
   const prefix = await partialPrefix(dataDir);

@@ -21,16 +21,16 @@ import {
 import { privateKeysFile, sealPrivateKeys } from './private-keys.ts';
 import type { Verified } from './verify.ts';
 
-/** What a backup is made of and how it is checked. */
+/** Sources of a backup, and the function that verifies it. */
 export interface BackupSources {
-  /** Where backups lie, one folder each. */
+  /** Folder of the backups; each has a subfolder. */
   readonly dir: string;
   readonly dataDir: string;
   readonly store: Pick<Store, 'copyTo'>;
   readonly ledger: Pick<Ledger, 'copyTo'>;
-  /** `verifyCopy`, off the threads that are busy. */
+  /** `verifyCopy`, run off the busy threads. */
   verify(folder: string, signal: AbortSignal): Promise<Verified>;
-  /** age recipients for whom the private keys are encrypted; without any, a backup has no private keys. */
+  /** age recipients to encrypt the private keys to; without recipients, a backup has no private keys. */
   readonly recipients?: readonly string[];
   readonly productVersion: string;
   /** Epoch milliseconds. */
@@ -46,7 +46,7 @@ export interface BackupOrder {
   readonly signal: AbortSignal;
 }
 
-export interface Made {
+export interface CompletedBackup {
   readonly manifest: Manifest;
   /** SHA-256 of manifest.json, hex. */
   readonly manifestSha256: string;
@@ -54,32 +54,34 @@ export interface Made {
 }
 
 /**
- * Copies the whole data folder while commits and appends go on, checks the copy from the disk, and only then gives it
- * its name. What fails, or is given up by `signal`, leaves nothing behind.
+ * Copies the data folder while commits and appends continue, verifies the copy as read from disk, and only
+ * then renames it to its final name. A failed or cancelled backup leaves no files.
  *
- * The order makes the copy whole: events first, the log after. An outbox row that was settled between the two copies
- * is in the log's, one that wasn't is still in the outbox's; and the journal before the log, so that it tells of no
- * head that the copy doesn't have. The policy before both: a change of it is in the outbox before it takes effect, so
- * that the copy has no policy that its log wouldn't know.
+ * The order of the copies keeps them consistent. Events are copied before the log: an outbox row that was
+ * settled between the two copies is in the copied log, and any other row is still in the copied outbox. The
+ * journal is copied before the log, so that it names no head that the copied log lacks. The policy comes
+ * before both: a policy change is in the outbox before it takes effect, so the copied log or outbox has every
+ * change of the copied policy.
  *
- * Private keys are left out, or encrypted to the operator's recipients: a restored log makes keys of its own.
+ * Private keys are left out, or encrypted to the operator's recipients: a restored log generates its own
+ * keys.
  *
- * Settings that lie in the data folder come along, secrets among them as they are: the copy is as private as the
- * folder. Files elsewhere that CANDOR_CONFIG or settings name are their operator's to keep.
+ * Settings in the data folder are copied with their secrets, so the copy is as confidential as the folder.
+ * Files elsewhere that CANDOR_CONFIG or settings refer to are not included.
  *
- * @throws BackupError, or the failure of the disk
+ * @throws BackupError, or the error of the file system
  */
 export async function makeBackup(
   sources: BackupSources,
   { id, createdAt, actor, signal }: BackupOrder,
-): Promise<Made> {
+): Promise<CompletedBackup> {
   const { dir, dataDir, store, ledger } = sources;
   const partial = join(dir, await partialName(dataDir, id));
   const path = join(dir, folderName(id, createdAt));
   const copy = (name: string) => copyFile(join(dataDir, name), join(partial, name));
   await checkFolder(dir);
   await makeFolder(dir);
-  await requireRoom(dir, dataDir);
+  await requireDiskSpace(dir, dataDir);
   try {
     await makeFolder(partial);
     for (const name of [settingsFile, policyFile]) if (await exists(join(dataDir, name))) await copy(name);
@@ -94,7 +96,7 @@ export async function makeBackup(
     await copy('format.json');
     const verified = await sources.verify(partial, signal);
     if (verified.sth?.signature !== log.head?.signature) {
-      throw new BackupError('the copy of the log ends with another head than the log said');
+      throw new BackupError('the copied log ends with a different head than the log reported');
     }
     const text = writeManifest({
       id,
@@ -107,10 +109,11 @@ export async function makeBackup(
       ...verified,
       files: [...verified.files],
     });
-    // Before it has its name: what can't be read can't be restored.
+    // Checked before the rename: a manifest that can't be parsed can't be restored.
     const manifest = parseManifest(text);
     await replaceFile(join(partial, manifestFile), text, { mode: 0o600 });
-    // A crash before this is a partial folder, which the next start removes; after it, a backup.
+    // A crash before the rename leaves a partial folder, which the next start removes; a crash after it, a
+    // backup.
     await rename(partial, path);
     await flushFolder(dir);
     return { manifest, manifestSha256: sha256(text), path };
@@ -132,13 +135,13 @@ export function databaseBytes(dataDir: string): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** A backup must not take the room that the service needs to go on: copies are at most as large as what they are of. */
-async function requireRoom(dir: string, dataDir: string): Promise<void> {
+/** Reserves disk space for the service. A copy is at most as large as its source. */
+async function requireDiskSpace(dir: string, dataDir: string): Promise<void> {
   const bytes = databaseBytes(dataDir);
   const { bavail, bsize } = await statfs(dir);
   if (bavail * bsize >= bytes + limits.minFreeDiskBytes) return;
   throw new BackupError(
-    `the volume of ${dir} has ${bavail * bsize} bytes free; a backup may take ${bytes}, and ` +
-      `${limits.minFreeDiskBytes} are left for the service`,
+    `the volume of ${dir} has ${bavail * bsize} bytes free, but a backup may take ${bytes} and ` +
+      `${limits.minFreeDiskBytes} are reserved for the service; free some space`,
   );
 }

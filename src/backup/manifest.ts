@@ -19,54 +19,56 @@ import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
 
-/** In the folder of the backup: written last, and so what makes a folder a backup. */
+/** Name of the manifest. It is written last: a folder without it is not a backup. */
 export const manifestFile = 'manifest.json';
 
 /**
- * Layout of a backup. A newer program reads an older one; an older program refuses a newer one. Backups of format 1
- * have the private keys in their key files; those of format 2 have them in keys.age, or not at all.
+ * Version of the layout. A newer program reads older versions; an older program rejects newer ones. Format 1
+ * has the private keys in the key files; format 2 has them in keys.age or omits them.
  */
 const format = 2;
 
 /**
- * The files that a backup may have, and no others: nothing that a manifest names can lie outside of its folder.
- * siem.mdb, ledger.mdb and format.json are in every one.
+ * Allowlist of file names, so that a manifest can't refer to files outside its folder. siem.mdb, ledger.mdb
+ * and format.json are required.
  */
 export const fileName =
   /^(siem\.mdb|ledger\.mdb|journal\.ndjson|format\.json|policy\.in-effect\.json|config\.json|keys\.age|keys\/[0-9a-f-]{36}\.json)$/;
-/** Who may do what. Absent from backups of programs that had no such file. */
+/** The access policy. Absent from backups of versions without a policy file. */
 export const policyFile = 'policy.in-effect.json';
-/** Settings that lie in the data folder. Absent where there are none, and from backups of earlier programs. */
+/**
+ * Settings in the data folder. Absent if the folder has no settings, and from backups of earlier versions.
+ */
 export const settingsFile = 'config.json';
 export const requiredFiles = ['siem.mdb', 'ledger.mdb', 'format.json'] as const;
 
 const BackupFile = part(
   {
-    name: Type.String({ pattern: fileName.source, description: 'Relative to the folder.' }),
-    size: count('In bytes.'),
-    sha256: hex32('Of its content.'),
+    name: Type.String({ pattern: fileName.source, description: 'Path in the backup folder.' }),
+    size: count('Size in bytes.'),
+    sha256: hex32('SHA-256 of the content.'),
   },
-  'One file.',
+  'A file of the backup.',
 );
 export type BackupFile = Static<typeof BackupFile>;
 
 const Manifest = shape('BackupManifest', {
   format: Type.Union([Type.Literal(1), Type.Literal(format)]),
-  id: uuid('Of the backup, and of the log entry that tells of it.'),
-  created_at: timestamp('When it was begun.'),
-  finished_at: timestamp('When it was whole and verified.'),
-  actor: text('Who wanted it: the id of a principal, or system.', { minLength: 1, maxLength: 512 }),
-  product_version: text('Of the program that made it.'),
-  private_keys: optional(oneOf(privateKeyStates, { description: 'Absent for included: format 1.' })),
-  size: count('Bytes of all files.'),
-  events: part({ network: count('Network events.'), dns: count('DNS events.') }, 'Events in it.'),
-  alerts: count('Alerts in it.'),
+  id: uuid('Id of the backup, and of the log entry that records it.'),
+  created_at: timestamp('When the backup started.'),
+  finished_at: timestamp('When the backup was complete and verified.'),
+  actor: text('Id of the principal who requested the backup, or system.', { minLength: 1, maxLength: 512 }),
+  product_version: text('Version of the program that made the backup.'),
+  private_keys: optional(oneOf(privateKeyStates, { description: 'Absent in format 1: included.' })),
+  size: count('Total size of all files in bytes.'),
+  events: part({ network: count('Network events.'), dns: count('DNS events.') }, 'Number of events.'),
+  alerts: count('Number of alerts.'),
   sth: optional(SignedTreeHead),
-  files: list(BackupFile, 'All files but this one.', { maxItems: limits.maxBackupFiles }),
+  files: list(BackupFile, 'All files except the manifest.', { maxItems: limits.maxBackupFiles }),
 });
 export type Manifest = Static<typeof Manifest>;
 
-/** The text of manifest.json, the integers of the head in exact digits. */
+/** Serializes manifest.json. The integers of the tree head keep all digits. */
 export function writeManifest(manifest: Omit<Manifest, 'format'>): string {
   const { sth, files, ...rest } = manifest;
   const members = [
@@ -77,18 +79,18 @@ export function writeManifest(manifest: Omit<Manifest, 'format'>): string {
   return `{${members.join(',')}}\n`;
 }
 
-/** @throws BackupError when it isn't one that this program can read. */
+/** @throws BackupError if this program can't read the manifest */
 export function parseManifest(text: string): Manifest {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new DamagedBackupError(`${manifestFile} is damaged: it is no JSON`);
+    throw new DamagedBackupError(`${manifestFile} is damaged: it is not valid JSON`);
   }
-  const came = (value as { format?: unknown } | null)?.format;
-  if (typeof came === 'number' && came > format) {
+  const found = (value as { format?: unknown } | null)?.format;
+  if (typeof found === 'number' && found > format) {
     throw new BackupError(
-      `${manifestFile} says format ${came}; this program knows format ${format}: use a newer one`,
+      `${manifestFile} has format ${found}, but this version reads at most ${format}; use a newer version`,
     );
   }
   try {
@@ -96,9 +98,9 @@ export function parseManifest(text: string): Manifest {
     const names = new Set(manifest.files.map(({ name }) => name));
     const missing = requiredFiles.filter((name) => !names.has(name));
     if (missing.length > 0)
-      throw new DamagedBackupError(`${manifestFile} is damaged: it names no ${missing.join(', ')}`);
+      throw new DamagedBackupError(`${manifestFile} is damaged: it does not list ${missing.join(', ')}`);
     if (names.size < manifest.files.length)
-      throw new DamagedBackupError(`${manifestFile} is damaged: it names a file twice`);
+      throw new DamagedBackupError(`${manifestFile} is damaged: it lists a file twice`);
     return manifest;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

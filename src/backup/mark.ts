@@ -10,18 +10,18 @@ import { replaceFile } from '../durable-file.ts';
 import { BackupError } from './backup-error.ts';
 
 /**
- * What a restore has set out to do. It lies in the data folder from when the first file moves until the log has its
- * entry: whoever finds it goes on from there, with what was checked before and lies in `restoring/`.
+ * The state of a restore in progress. The file is in the data folder from before the first rename until the
+ * log has the entry. After a crash, a later run continues from it with the verified copy in `restoring/`.
  */
 const Mark = shape('RestoreMark', {
   format: Type.Literal(1),
-  backup_id: uuid('The backup.'),
-  from: text('Its folder.'),
-  entry_id: uuid('Of the log entry that tells of the restore.'),
-  started_at: timestamp('Also that of the entry.'),
-  aside: text('Folder in the data folder for what was there.'),
-  names: list(text('In the data folder.'), 'What was there.'),
-  anchor_path: text('Where the anchor of the log lies.'),
+  backup_id: uuid('Id of the backup.'),
+  from: text('Folder of the backup.'),
+  entry_id: uuid('Id of the log entry that records the restore.'),
+  started_at: timestamp('Start of the restore, and time of the log entry.'),
+  aside: text('Name of the folder in the data folder that receives the replaced files.'),
+  names: list(text('Name in the data folder.'), 'Replaced files and folders.'),
+  anchor_path: text('Path of the anchor of the log.'),
   sth: optional(SignedTreeHead),
   replaced: optional(SignedTreeHead),
 });
@@ -34,12 +34,15 @@ export async function readMark(dataDir: string): Promise<Mark | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new BackupError(
-      `${path} is damaged (${(error as Error).message}): nobody can tell how far that restore came`,
+      `${path} is damaged (${(error as Error).message}): the progress of the interrupted restore is unknown`,
     );
   }
 }
 
-/** Heads survive: their timestamps are multiples of 1024 ns, which a double holds exactly. */
+/**
+ * JSON numbers are safe for heads here: timestamps are multiples of 1024 ns, which a double represents
+ * exactly.
+ */
 export function writeMark(dataDir: string, mark: Omit<Mark, 'format'>): Promise<void> {
   return replaceFile(join(dataDir, restoreMark), `${JSON.stringify({ format: 1, ...mark })}\n`, {
     mode: 0o600,

@@ -21,21 +21,24 @@ import { keepPublicHalves } from './private-keys.ts';
 import type { RestoreOptions, RestoreStep } from './restore.ts';
 import { verifyCopy } from './verify.ts';
 
-/** Folder in the data folder where a backup waits until it takes its place. */
+/** Folder in the data folder where a backup is copied to and verified before it replaces the content. */
 export const staging = 'restoring';
 
 /**
- * What a backup replaces. The journal goes on, and what else lies in the folder stays where it is: backups, whatever
- * their folder is called, what earlier restores moved aside, the anchor's volume, an operator's own files.
+ * Names that a restore replaces. The journal is continued. Everything else stays in place: backup folders of
+ * any name, files that earlier restores moved aside, the anchor's volume, the operator's own files.
  */
 const replacing = /^(keys|(siem|ledger)\.mdb([.-].*)?|anchor\.json([.-].*)?|instance\.json)$/;
 
-/** Replaced by a backup that has a policy: the one in effect, a change of it that was cut short, the file to be edited. */
+/**
+ * Replaced by a backup that has a policy: the policy in effect, an interrupted change of it, and the file for
+ * edits.
+ */
 const policyFiles = /^policy(\.in-effect|\.pending)?\.json$/;
 
 /**
- * Everything that can fail for a reason comes here, before anything moves: the backup is copied into the data folder
- * and verified there, and what is to be replaced is looked at. The mark is the last step.
+ * Performs every step of a restore that may be refused, before any file moves: copies the backup into the
+ * data folder, verifies it there, and checks the content to be replaced. Writing the mark is the last step.
  */
 export async function prepareRestore(
   options: RestoreOptions,
@@ -47,7 +50,7 @@ export async function prepareRestore(
   const content = await contentOf(dataDir, manifest);
   const anchor = await exists(anchorPath);
   if (!replace) refuseContent(dataDir, content, anchor ? anchorPath : undefined);
-  await requireRoom(dataDir, manifest);
+  await requireDiskSpace(dataDir, manifest);
 
   const stage = join(dataDir, staging);
   await rm(stage, { recursive: true, force: true });
@@ -57,7 +60,7 @@ export async function prepareRestore(
     await copyInto(stage, backup, manifest);
     await requireSound(stage, manifest);
     await keepPublicHalves(join(stage, 'keys'));
-    replaced = await beginLife(stage, manifest, startedAt, options);
+    replaced = await startNewLife(stage, manifest, startedAt, options);
   } catch (error) {
     await rm(stage, { recursive: true, force: true });
     throw error;
@@ -81,12 +84,12 @@ export async function prepareRestore(
 }
 
 /**
- * Gives the staged log the keys of a new life; the private keys of the backup, where it has any, never sign again. Another
- * copy of the same backup makes other keys, so that no two copies sign under one name.
+ * Generates the keys of a new life for the staged log. The private keys of the backup never sign again. Each
+ * restored copy of a backup gets different keys, so two copies never sign under the same name.
  *
- * @returns the largest head known of the log that is replaced
+ * @returns the largest known head of the log that is replaced
  */
-async function beginLife(
+async function startNewLife(
   stage: string,
   { sth }: Manifest,
   nowMs: number,
@@ -114,12 +117,12 @@ async function readManifest(backup: string): Promise<string> {
     return await readTextFile(join(backup, manifestFile), limits.maxManifestBytes);
   } catch (error) {
     throw new BackupError(
-      `${backup} is no backup: ${manifestFile} cannot be read (${(error as Error).message})`,
+      `${backup} is not a backup: cannot read ${manifestFile} (${(error as Error).message})`,
     );
   }
 }
 
-/** Names in the data folder that a restore of this backup replaces. */
+/** Names in the data folder that restoring this backup replaces. */
 async function contentOf(dataDir: string, { files }: Manifest): Promise<string[]> {
   const hasPolicy = files.some(({ name }) => name === policyFile);
   const isReplaced = (name: string) => replacing.test(name) || (hasPolicy && policyFiles.test(name));
@@ -132,14 +135,14 @@ function refuseContent(dataDir: string, content: readonly string[], anchor: stri
     content.length > 0
       ? `the data folder ${dataDir} has ${content.join(', ')}`
       : `there is an anchor ${anchor}`;
-  throw new BackupError(`${found}: restore into another folder, or say --replace, and it is moved aside`);
+  throw new BackupError(`${found}; restore into another folder, or use --replace to move it aside`);
 }
 
-async function requireRoom(dataDir: string, { size }: Manifest): Promise<void> {
+async function requireDiskSpace(dataDir: string, { size }: Manifest): Promise<void> {
   const { bavail, bsize } = await statfs(dataDir);
   if (bavail * bsize < size + limits.minFreeDiskBytes) {
     throw new BackupError(
-      `the volume of ${dataDir} has ${bavail * bsize} bytes free; the backup takes ${size}`,
+      `the volume of ${dataDir} has ${bavail * bsize} bytes free, but the backup needs ${size} and ${limits.minFreeDiskBytes} must stay free`,
     );
   }
 }
@@ -154,12 +157,10 @@ async function copyInto(stage: string, backup: string, { files }: Manifest): Pro
     const found = stats.size;
     if (found !== size)
       throw new DamagedBackupError(
-        `${name} of the backup has ${found} bytes, where its manifest says ${size}`,
+        `${name} of the backup has ${found} bytes instead of the ${size} in its manifest`,
       );
     if ((await copyFile(from, join(stage, name))).sha256 !== sha256)
-      throw new DamagedBackupError(
-        `${name} of the backup is damaged: its SHA-256 is not what the manifest says`,
-      );
+      throw new DamagedBackupError(`${name} of the backup is damaged: its SHA-256 differs from the manifest`);
   }
   await flushFolder(join(stage, 'keys'));
   await flushFolder(stage);
@@ -169,5 +170,5 @@ async function requireSound(stage: string, manifest: Manifest): Promise<void> {
   checkFormat(join(stage, 'format.json'));
   const { sth } = await verifyCopy(stage);
   if (sth?.signature !== manifest.sth?.signature)
-    throw new DamagedBackupError('the log of the backup ends with another head than its manifest says');
+    throw new DamagedBackupError('the log of the backup ends with a different head than its manifest');
 }

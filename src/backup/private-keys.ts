@@ -7,17 +7,17 @@ import { BackupError } from './backup-error.ts';
 import { makeFolder, namesIn } from './files.ts';
 
 /**
- * The private keys of a backup, where it has any: their key files as lines of JSON, encrypted to age recipients
- * (https://age-encryption.org/v1). `age -d -i <identity> keys.age` prints them.
+ * Name of the file with the private keys of a backup, if it has any: key files as lines of JSON, encrypted to
+ * age recipients (https://age-encryption.org/v1). `age -d -i <identity> keys.age` prints them.
  */
 export const privateKeysFile = 'keys.age';
 
-/** @throws Error that names the recipient that is not one */
+/** @throws BackupError that names the first invalid recipient */
 export async function checkRecipients(recipients: readonly string[]): Promise<void> {
   if (recipients.length > 0) await encrypterTo(recipients);
 }
 
-/** The files of a keys folder that have a private part, encrypted; undefined where there are no recipients. */
+/** Encrypts the key files that have a private part; undefined without recipients. */
 export async function sealPrivateKeys(
   keysFolder: string,
   recipients: readonly string[],
@@ -32,9 +32,10 @@ export async function sealPrivateKeys(
 }
 
 /**
- * The key files in a backup's keys.age, as texts by kid.
+ * Decrypts the key files in a backup's keys.age.
  *
- * @throws BackupError when the backup has none, or the identities do not open them
+ * @returns texts of key files by kid
+ * @throws BackupError when the backup has no keys.age, or no identity decrypts it
  */
 export async function openPrivateKeys(
   backup: string,
@@ -43,7 +44,7 @@ export async function openPrivateKeys(
   const { Decrypter } = await import('age-encryption');
   const sealed = await readFile(join(backup, privateKeysFile)).catch(() => {
     throw new BackupError(
-      `--identity: ${backup} has no ${privateKeysFile}, so there are no private keys to open`,
+      `--identity: ${backup} has no ${privateKeysFile}, so it has no private keys to decrypt`,
     );
   });
   const decrypter = new Decrypter();
@@ -55,20 +56,22 @@ export async function openPrivateKeys(
     }
   }
   const opened = await decrypter.decrypt(sealed, 'text').catch(() => {
-    throw new BackupError(`--identity: no identity in ${identityFile} opens ${privateKeysFile} of ${backup}`);
+    throw new BackupError(
+      `--identity: no identity in ${identityFile} decrypts ${privateKeysFile} of ${backup}`,
+    );
   });
   const lines = opened.split('\n').filter((line) => line !== '');
   return new Map(lines.map((line) => [parseKeyFile(line).kid, line]));
 }
 
-/** Writes opened key files into a folder of their own, where no service looks for keys. */
+/** Writes decrypted key files into a separate folder that no service reads. */
 export async function writePrivateKeys(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
   await makeFolder(folder);
   for (const [kid, text] of files)
     await replaceFile(join(folder, `${kid}.json`), `${text}\n`, { mode: 0o600 });
 }
 
-/** Takes the private parts out of the key files of a folder: a restored log makes keys of its own. */
+/** Removes the private parts from the key files of a folder: a restored log generates its own keys. */
 export async function keepPublicHalves(keysFolder: string): Promise<void> {
   for (const name of await keyNames(keysFolder)) {
     const file = parseKeyFile(await readFile(join(keysFolder, name), 'utf8'));
@@ -92,10 +95,10 @@ async function encrypterTo(recipients: readonly string[]) {
   return encrypter;
 }
 
-/** The lines of an identity file as age-keygen writes it. */
+/** Reads the identities from a file as age-keygen writes it. */
 async function identitiesIn(path: string): Promise<string[]> {
   const text = await readFile(path, 'utf8').catch((error: Error) => {
-    throw new BackupError(`--identity: ${path} cannot be read (${error.message})`);
+    throw new BackupError(`--identity: cannot read ${path} (${error.message})`);
   });
   if (text.length > limits.maxIdentityFileBytes)
     throw new BackupError(`--identity: ${path} is larger than ${limits.maxIdentityFileBytes} bytes`);

@@ -18,7 +18,7 @@ import { type Mark, readMark } from './mark.ts';
 import { prepareRestore, staging } from './prepare-restore.ts';
 import { openPrivateKeys, writePrivateKeys } from './private-keys.ts';
 
-/** The places where a crash leaves something different behind, in order. */
+/** Steps after which a crash leaves a different state, in order. */
 export type RestoreStep =
   | 'staged'
   | 'marked'
@@ -30,55 +30,61 @@ export type RestoreStep =
   | 'unmarked';
 
 export interface RestoreOptions {
-  /** Folder of the backup. It is only read. */
+  /** Folder of the backup. It is not modified. */
   readonly backup: string;
   readonly dataDir: string;
   readonly anchorPath: string;
-  /** Whether a log and events that are in the data folder may be moved aside. */
+  /** Whether an existing log and events in the data folder may be moved aside. */
   readonly replace: boolean;
-  /** New private keys are encrypted under it. */
+  /** Encrypts new private keys. */
   readonly keyPassphrase?: string;
-  /** File of age identities: the private keys of the backup are put into a folder aside, and never used. */
+  /**
+   * File of age identities. The private keys of the backup are decrypted into a separate folder and never
+   * used.
+   */
   readonly identityFile?: string;
-  /** Holds the keys of the restored log, where they are not files. */
+  /** Holds the keys of the restored log if they are in an SSH agent rather than in files. */
   readonly agent?: AgentOptions;
-  /** Configured origin of the log, without the suffix of its life. */
+  /** Configured origin of the log, without the suffix for its life. */
   readonly origin?: string;
   /** Epoch milliseconds. */
   now(): number;
-  /** Called when a step is done and on disk. */
+  /** Called when a step is complete and on disk. */
   onStep?(step: RestoreStep): void;
 }
 
 export interface Restored {
   readonly backupId: string;
-  /** Head with which the restored log ended; absent for an empty one. */
+  /** The last head of the restored log; absent if it is empty. */
   readonly sth?: SignedTreeHead;
-  /** The largest head known of the log that was replaced. */
+  /** The largest known head of the replaced log. */
   readonly replaced?: SignedTreeHead;
-  /** Where the content that was there lies now; absent where there was none. */
+  /** Folder with the replaced content; absent if nothing was replaced. */
   readonly aside?: string;
-  /** Where the private keys of the backup lie; absent without `identityFile`. */
+  /** Folder with the private keys of the backup; absent without `identityFile`. */
   readonly privateKeys?: string;
-  /** Whether settings came with the backup; `kept`: some did, and those that were there stay. */
+  /**
+   * `restored`: the settings of the backup are in use; `kept`: existing settings took precedence. Absent if
+   * the backup has none.
+   */
   readonly settings?: 'restored' | 'kept';
-  /** Where the log tells of it. */
+  /** Position of the log entry that records the restore. */
   readonly entry: Appended;
-  /** Whether an earlier run had begun it. */
+  /** Whether this run completed an interrupted one. */
   readonly resumed: boolean;
 }
 
 /**
- * Puts a backup in the place of what is in the data folder. The log continues as a new life, with new keys and a new
- * origin; its first new entries are `log.life_started` and `backup.restored`.
+ * Replaces the content of the data folder with a backup. The log continues as a new life, with new keys and a
+ * new origin; its first new entries are `log.life_started` and `backup.restored`.
  *
- * Nothing moves before the backup has been copied beside it and verified there. Then a mark is set, and until it is
- * gone no service starts: after a crash in between, the same command goes on where it was. What it replaces is moved
- * aside, never deleted. The journal stays and goes on. So do settings, which say what
- * this place is like; where there are none, those of the backup come in, last, so that no part of a restore runs with
- * them.
+ * Nothing moves before the backup has been copied into the data folder and verified there. Then the mark is
+ * written, and no service starts until it is removed: after a crash, the same command continues from the
+ * mark. Replaced content is moved aside, never deleted. The journal is continued. Existing settings are kept,
+ * because they describe this host; otherwise the settings of the backup are moved in last, so that no part of
+ * a restore runs with them.
  *
- * @throws BackupError; Error when another process has the folder
+ * @throws BackupError; Error when another process holds the data folder
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { dataDir, onStep = () => undefined } = options;
@@ -114,7 +120,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   }
 }
 
-/** Another backup than the one that is half in place can't be mixed in. */
+/** Rejects a different backup than the one whose restore was interrupted. */
 async function requireSame(mark: Mark, backup: string): Promise<void> {
   if (resolve(backup) === mark.from) return;
   throw new BackupError(
@@ -123,8 +129,8 @@ async function requireSame(mark: Mark, backup: string): Promise<void> {
 }
 
 /**
- * What is both here and aside has come in since: nothing comes in before everything is aside. A crash between any two
- * renames leaves a folder that has lost some of its files to `aside`, and the mark.
+ * A name that is both in the data folder and aside was created later: new files are moved in only once all
+ * old ones are aside. A crash between two renames leaves part of the files aside, and the mark.
  */
 async function moveAside(dataDir: string, mark: Mark): Promise<void> {
   const aside = join(dataDir, mark.aside);
@@ -138,7 +144,7 @@ async function moveAside(dataDir: string, mark: Mark): Promise<void> {
   await flushFolder(dataDir);
 }
 
-/** An anchor on another volume can't be renamed into this one: copied, flushed, then removed there. */
+/** An anchor on another volume can't be renamed across volumes: it is copied and flushed, then removed. */
 async function moveAnchorAside(dataDir: string, { anchor_path, aside, names }: Mark): Promise<void> {
   const name = 'anchor-elsewhere.json';
   const target = join(dataDir, aside);
@@ -155,7 +161,9 @@ async function moveAnchorAside(dataDir: string, { anchor_path, aside, names }: M
   await rm(anchor_path);
 }
 
-/** What has gone in is no longer in `restoring/`. The old journal goes on where there is one. */
+/**
+ * Files already moved in are no longer in `restoring/`. An existing journal is continued instead of replaced.
+ */
 async function moveIn(dataDir: string): Promise<void> {
   const from = join(dataDir, staging);
   for (const name of ['siem.mdb', 'ledger.mdb', 'keys', 'format.json', policyFile, 'journal.ndjson']) {
@@ -166,11 +174,14 @@ async function moveIn(dataDir: string): Promise<void> {
   await flushFolder(dataDir);
 }
 
-/** Opened as any start opens it; what start-up doesn't trust is not restored. */
+/**
+ * Opens the log with the checks of a normal start, so that a log that start-up would distrust is not
+ * restored.
+ */
 async function logRestore(options: RestoreOptions, mark: Mark): Promise<Appended> {
   const { dataDir, keyPassphrase, agent, origin } = options;
   const { backup_id, sth, replaced, entry_id, started_at, anchor_path } = mark;
-  await recordInstance(dataDir); // the backup has none, and its log may record that there was one
+  await recordInstance(dataDir); // not in the backup, but its log may record that the file exists
   const ledger = await openLedger({
     dataDir,
     anchorPath: anchor_path,

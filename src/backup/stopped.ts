@@ -13,12 +13,12 @@ import { verifyCopy } from './verify.ts';
 
 export interface StoppedOptions {
   readonly dataDir: string;
-  /** Where backups lie. */
+  /** Folder of the backups. */
   readonly dir: string;
   readonly anchorPath: string | undefined;
   readonly keyPassphrase: string | undefined;
   readonly agent?: AgentOptions;
-  /** age recipients of the private keys. */
+  /** age recipients to encrypt the private keys to. */
   readonly recipients?: readonly string[];
   /** Default: true. */
   readonly detectCopies?: boolean;
@@ -27,9 +27,10 @@ export interface StoppedOptions {
 }
 
 /**
- * Backs up the data folder of a service that doesn't run, in this process.
+ * Backs up the data folder of a stopped service, in this process.
  *
- * @throws Error when a service has the folder; BackupError when there is nothing to copy or the log can't go on
+ * @throws Error when a service holds the folder; BackupError when there is nothing to back up or the log is
+ * degraded
  */
 export async function backUpStopped(options: StoppedOptions): Promise<BackupRecord> {
   const { dataDir, dir, anchorPath, keyPassphrase, agent, alertWindowMs, productVersion } = options;

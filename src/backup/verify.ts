@@ -13,22 +13,22 @@ import { DamagedBackupError } from './backup-error.ts';
 import { filesOf, hashFile } from './files.ts';
 import { type BackupFile, requiredFiles } from './manifest.ts';
 
-/** What a copy of the data folder was found to hold. */
+/** Contents of a verified copy of the data folder. */
 export interface Verified {
   readonly files: readonly BackupFile[];
-  /** Head that the log ends with; absent for an empty log. */
+  /** The last head of the log; absent for an empty log. */
   readonly sth?: SignedTreeHead;
   readonly events: Readonly<Record<Table, number>>;
   readonly alerts: number;
 }
 
 /**
- * Reads all of a copy as it lies on disk: derives the tree anew from the entries, reads every row of siem.mdb, and
- * holds the one against the other, so that no critical event is missing from both. The hashes are of the same files.
+ * Verifies a copy as read from disk: recomputes the tree from the entries, reads every row of siem.mdb, and
+ * compares the two, so that no critical event is missing from both. Hashes are computed from the same files.
  *
- * `stopped` is asked now and then and throws when nobody waits any more.
+ * `stopped` is called from time to time and throws when the result is no longer needed.
  *
- * @throws DamagedBackupError that says what is wrong with the copy.
+ * @throws DamagedBackupError with the defect of the copy
  */
 export async function verifyCopy(folder: string, stopped: () => void = () => undefined): Promise<Verified> {
   const names = await filesOf(folder);
@@ -36,9 +36,9 @@ export async function verifyCopy(folder: string, stopped: () => void = () => und
   if (missing.length > 0) throw new DamagedBackupError(`the copy has no ${missing.join(', ')}`);
   try {
     const log = await fsck({ dataDir: folder, onProgress: stopped });
-    // Other findings are about what watches the log, such as a line of the journal that a crash cut short.
+    // Other findings concern files that monitor the log, such as a journal line truncated by a crash.
     if (log.isDamaged || log.isRolledBack || log.counts.key_damaged !== undefined)
-      throw new DamagedBackupError(`the copy of the log is not sound: ${told(log.findings)}`);
+      throw new DamagedBackupError(`the copy of the log is not sound: ${describeFindings(log.findings)}`);
     const contents = await compare(folder, log.size, stopped);
     const files: BackupFile[] = [];
     for (const name of names) files.push(await hashFile(folder, name, stopped));
@@ -49,20 +49,23 @@ export async function verifyCopy(folder: string, stopped: () => void = () => und
       alerts: contents.alerts,
     };
   } finally {
-    // LMDB's tables of readers, which mean nothing in a copy.
+    // Reader tables of LMDB, which are meaningless in a copy.
     for (const name of ['ledger.mdb', 'siem.mdb']) await rm(join(folder, `${name}-lock`), { force: true });
   }
 }
 
-/** Findings that a refusal names. */
-const maxTold = 5;
+/** Maximum number of findings in an error message. */
+const maxReported = 5;
 
-function told(findings: readonly { readonly code: string; readonly message: string }[]): string {
-  const few = findings.slice(0, maxTold).map(({ code, message }) => `${code}: ${message}`);
-  return [...few, ...(findings.length > maxTold ? [`and ${findings.length - maxTold} more`] : [])].join('; ');
+function describeFindings(findings: readonly { readonly code: string; readonly message: string }[]): string {
+  const few = findings.slice(0, maxReported).map(({ code, message }) => `${code}: ${message}`);
+  return [
+    ...few,
+    ...(findings.length > maxReported ? [`and ${findings.length - maxReported} more`] : []),
+  ].join('; ');
 }
 
-/** Every alert that must be logged is in the log where it says, or waits in the outbox. */
+/** Checks that each alert that must be logged is in the log at its recorded position, or in the outbox. */
 async function compare(folder: string, logSize: number, stopped: () => void) {
   const storage = new LmdbStorage(join(folder, 'ledger.mdb'));
   const nodes = new Nodes(storage);
@@ -72,18 +75,18 @@ async function compare(folder: string, logSize: number, stopped: () => void) {
     stopped();
     if (first !== undefined) return;
     if (place === undefined) {
-      if (!waits) first = `alert ${id} must be logged and is in neither outbox nor log`;
+      if (!waits) first = `alert ${id} must be logged, but is in neither the outbox nor the log`;
     } else if (place.leaf_index >= logSize) {
-      first = `alert ${id} is logged as leaf ${place.leaf_index}, and the log has ${logSize}`;
+      first = `alert ${id} is recorded as leaf ${place.leaf_index}, but the log has ${logSize}`;
     } else if (leafAt(place.leaf_index) !== place.leaf_hash) {
-      first = `alert ${id} is logged as leaf ${place.leaf_index}, which is another entry`;
+      first = `alert ${id} is recorded as leaf ${place.leaf_index}, which is a different entry`;
     }
   };
   try {
     const [broken] = treeDamage(join(folder, 'siem.mdb'));
     if (broken !== undefined) throw new Error(broken);
     const contents = await inspectStore(folder, check);
-    if (first !== undefined) throw new DamagedBackupError(`the copies do not belong together: ${first}`);
+    if (first !== undefined) throw new DamagedBackupError(`the copies are inconsistent: ${first}`);
     return contents;
   } catch (error) {
     if (error instanceof DamagedBackupError) throw error;

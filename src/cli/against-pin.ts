@@ -6,15 +6,15 @@ import type { SignedHead } from '../client/tree-head.ts';
 import type { SizedRoot } from '../tlog/binding.ts';
 import { equalHashes } from '../tlog/tree.ts';
 import type { Field } from './output.ts';
-import { faultReport, keep, type Report } from './report.ts';
+import { faultReport, type Report, saveReportEvidence } from './report.ts';
 
-/** A pin, and the file that it was read from. */
+/** A pin and the path of its file. */
 export interface PinInFile {
   readonly pin: Pin;
   readonly file: string;
 }
 
-/** The signed tree of a file: its head, or the note of its checkpoint with the tree that the note names. */
+/** The signed tree in a file: a tree head, or the note of a checkpoint with its size and root. */
 export type Stated =
   | { readonly head: SignedHead }
   | { readonly head: SizedRoot; readonly checkpoint: string };
@@ -26,8 +26,9 @@ interface Comparison {
 }
 
 /**
- * Compares a tree with the pin. Without the log only a tree of the pinned size can be compared. Another root for that size
- * is kept as evidence beside the pin, and reported as misbehaviour only if the evidence convicts.
+ * Compares a tree with the pin. Without access to the log, only trees of the pinned size can be compared. A
+ * different root for that size is saved as evidence beside the pin, and reported as misbehaviour only if the
+ * evidence convicts.
  */
 export async function againstPin(
   stated: Stated,
@@ -37,18 +38,18 @@ export async function againstPin(
   const { pin, file } = pinned;
   const { size, root } = stated.head;
   if (size !== pin.head.size) {
-    const line = `The pin is of size ${pin.head.size}: only its keys were compared. Ask the log with --url.`;
+    const line = `The pin has size ${pin.head.size}, so only its keys were compared. Use --url to query the log.`;
     return { lines: [line], fields: {} };
   }
   if (equalHashes(root, pin.head.root))
-    return { lines: ['The same tree as pinned.'], fields: { consistent_with: size } };
-  return accusing(new Fault('FORK', `the pin has another root for size ${size}`), pin.log, file, {
+    return { lines: ['Same tree as the pinned one.'], fields: { consistent_with: size } };
+  return reportContradiction(new Fault('FORK', `the pin has another root for size ${size}`), pin.log, file, {
     ...('checkpoint' in stated ? { checkpoint: stated.checkpoint } : { head: stated.head }),
     ...evidenceOf(pin),
   });
 }
 
-/** The part of evidence that a pin gives. */
+/** The members of evidence that come from a pin. */
 export function evidenceOf(pin: Pin) {
   const { head, keys, updatedAt } = pin;
   return {
@@ -57,15 +58,15 @@ export function evidenceOf(pin: Pin) {
   } satisfies Partial<Evidence>;
 }
 
-/** Keeps evidence of a contradiction beside the pin, and reports it. */
-export async function accusing(
+/** Saves evidence of a contradiction beside the pin and returns the report. */
+export async function reportContradiction(
   fault: Fault,
   log: string,
   pinFile: string,
-  shown: Omit<Evidence, 'code' | 'message' | 'log' | 'foundAt'>,
+  details: Omit<Evidence, 'code' | 'message' | 'log' | 'foundAt'>,
 ): Promise<Report> {
   const now = Date.now();
   const about = { code: fault.code, message: fault.message, log, foundAt: new Date(now).toISOString() };
-  const result = await accuse({ ...about, ...shown }, fault);
-  return faultReport(result.fault, await keep(result.evidence, pinFile, now));
+  const result = await accuse({ ...about, ...details }, fault);
+  return faultReport(result.fault, await saveReportEvidence(result.evidence, pinFile, now));
 }

@@ -19,7 +19,7 @@ import { checkpointPolicy, credentials, serviceUrl, wholeNumber } from './option
 import { cosignerFields, headFields, headLines, output } from './output.ts';
 import { defaultPinFile, keepPin, loadPin, savePin } from './pin-file.ts';
 import { reporter } from './progress.ts';
-import { emptyReport, faultReport, keep, printReport, type Report } from './report.ts';
+import { emptyReport, faultReport, printReport, type Report, saveReportEvidence } from './report.ts';
 import { addRoundOptions, type RoundOptions, runRounds } from './rounds.ts';
 import { IdFile } from './seen-ids.ts';
 
@@ -36,30 +36,30 @@ export interface AuditFlags extends RoundOptions {
 export function auditCommand(done: (code: ExitCode) => void): Command {
   const command = new Command('audit')
     .description(
-      'check that a log still contains all that it contained: pin its head, or hold it to the pinned one',
+      'check that a log still contains everything it contained before: pin its head, or compare it with the pinned head',
     )
     .argument('[url]', 'address of the service', serviceUrl)
-    .option('--state <file>', 'where the pin is kept (default: in the state folder, one file a log)')
+    .option('--state <file>', 'file for the pin (default: one file per log in the state folder)')
     .option(
       '--entries',
-      'fetch the entries since the last time too; check each, and every tile of hashes over them',
+      'also fetch the entries since the last audit, and check each entry and every tile of hashes over them',
     )
-    .option('--all-entries', 'the same from the first entry on, also those that were checked before')
+    .option('--all-entries', 'like --entries, but check all entries again from the first one')
     .option(
       '--max-age <seconds>',
-      `refuse a head older than this, and count no older cosignature; 0: any age (default: ${defaultMaxAgeMs / 1000})`,
+      `reject heads and ignore cosignatures older than this; 0: any age (default: ${defaultMaxAgeMs / 1000})`,
       wholeNumber,
     )
     .option(
       '--accept-key <fingerprint>',
-      'trust the key with this fingerprint, which the operator confirmed, and pin the log again under it; may be repeated',
+      'trust the key with this fingerprint, confirmed with the operator, and pin the log again under it; repeatable',
       acceptedFingerprint,
     )
     .option(
       '--compare <file...>',
-      'compare the pins of two auditors, or a pin and a checkpoint of a witness, with the log if its address is given',
+      'compare the pins of two auditors, or a pin with a checkpoint from a witness; uses the log if its URL is given',
     )
-    .option('--strict-keys', 'has no effect: keys that nothing vouches for are always refused');
+    .option('--strict-keys', 'has no effect: unvouched keys are always rejected');
   return addRoundOptions(command).action(async (url: string | undefined, options: AuditFlags) =>
     done(await run(url, options)),
   );
@@ -77,11 +77,11 @@ async function run(url: string | undefined, options: AuditFlags): Promise<ExitCo
     const report = await comparePins(options.compare, log, Date.now());
     return printReport(output(options.json ?? false), report);
   }
-  if (url === undefined) throw new CommandError('name the address of the service', exitCodes.usage);
+  if (url === undefined) throw new CommandError('url: missing; pass the URL of the service', exitCodes.usage);
   return runRounds(url, options, (log) => auditOnce(log, options));
 }
 
-/** One audit. The pin moves only when everything that was requested has been verified. */
+/** Runs one audit. The pin moves only if everything that was requested has been verified. */
 export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Report> {
   const file = options.state ?? defaultPinFile(log.url);
   const pin = await loadPin(file);
@@ -93,18 +93,19 @@ export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Re
     ...(options.acceptKey && { acceptedKeys: options.acceptKey }),
     ...(checkpoint && { checkpoint }),
   });
-  if (result.status === 'empty') return emptyReport('The log is empty: nothing critical has happened yet.');
-  if (result.status === 'fault') return faultReport(result.fault, await keep(result.evidence, file, now));
+  if (result.status === 'empty') return emptyReport('The log is empty: no critical events yet.');
+  if (result.status === 'fault')
+    return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
   const wanted = options.entries ?? options.allEntries ?? false;
   const checked = wanted ? await checkEntries(log, result, options, file) : undefined;
   if (checked instanceof WrongRoot) {
     const { served, head: earlier, answer } = checked;
-    const shown = {
+    const details = {
       served,
       ...(answer !== undefined && { answer }),
       ...(earlier && { pinnedHead: earlier }),
     };
-    return entriesReport(log, result.pin, checked, shown, file, now);
+    return entriesReport(log, result.pin, checked, details, file, now);
   }
   if (checked instanceof DuplicateEntry) {
     const wanted = checked.indices.map((leafIndex) => ({ leafIndex, head: result.pin.head }));
@@ -112,8 +113,8 @@ export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Re
   }
   if (checked instanceof Fault) return faultReport(checked);
   if (checked !== undefined && 'fault' in checked) {
-    const { fault, head: earlier, ...shown } = checked;
-    return entriesReport(log, result.pin, fault, { ...shown, pinnedHead: earlier }, file, now);
+    const { fault, head: earlier, ...details } = checked;
+    return entriesReport(log, result.pin, fault, { ...details, pinnedHead: earlier }, file, now);
   }
   const { head } = result.pin;
   const entries = checked === undefined ? result.pin.entries : { head, edge: checked.tree.edge };
@@ -123,53 +124,53 @@ export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Re
   if (!saved) return auditOnce(log, options);
   const [first] = checked?.dates ?? [];
   const misdated = dateFault(checked?.dates ?? []);
-  // The tree is what the log signed, so the pin moves; the dates are reported once.
+  // The tree is what the log signed, so the pin still moves; wrong dates are reported only once.
   if (misdated !== undefined && first !== undefined) {
     const wanted = [{ leafIndex: first.index, head: first.head }];
-    const before = first.before === undefined ? {} : { pinnedHead: first.before };
-    const report = await signedEntriesReport(log, result, misdated, wanted, before, file, now);
-    const moved = 'The pin moved on: the entries are in the signed tree.';
-    return {
-      ...report,
-      lines: [...report.lines.map((line) => line.replace('; the pin stays as it was', '')), moved],
-    };
+    const before = first.before && { pinnedHead: first.before };
+    const report = await signedEntriesReport(log, result, misdated, wanted, { ...before }, file, now);
+    const lines = report.lines.map((line) => line.replace('; the pin was not changed', ''));
+    return { ...report, lines: [...lines, 'The pin was updated: the entries are in the signed tree.'] };
   }
   return soundReport(result, checked, { file, replaced });
 }
 
-/** Keeps what the entries show about signed heads. */
+/** Saves evidence that entries contradict signed heads. */
 async function entriesReport(
   log: LogSource,
   pin: Pin,
   fault: Fault,
-  shown: Partial<Evidence>,
+  details: Partial<Evidence>,
   file: string,
   now: number,
 ): Promise<Report> {
   const foundAt = new Date(now).toISOString();
   const about = { code: fault.code, message: fault.message, log: log.url, foundAt };
-  const evidence = { ...about, ...shown, pinnedKeys: pin.keys, head: pin.head, keys: pin.keys };
+  const evidence = { ...about, ...details, pinnedKeys: pin.keys, head: pin.head, keys: pin.keys };
   const result = await accuse({ ...evidence, corroboration: corroborationOf(pin) }, fault, log);
-  return faultReport(result.fault, await keep(result.evidence, file, now));
+  return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
 }
 
-/** Keeps entries that break the rules of the log, with the heads that cover them. */
+/** Saves evidence of entries that break the rules of the log, with the heads that cover them. */
 async function signedEntriesReport(
   log: LogSource,
   { pin, keys }: Sound,
   fault: Fault,
   wanted: Parameters<typeof fetchSignedEntries>[1],
-  shown: Pick<Evidence, 'pinnedHead'>,
+  details: Pick<Evidence, 'pinnedHead'>,
   file: string,
   now: number,
 ): Promise<Report> {
   const entries = await fetchSignedEntries(log, wanted, keys);
   if (entries instanceof Fault) return faultReport(fault);
-  return entriesReport(log, pin, fault, { ...shown, entries }, file, now);
+  return entriesReport(log, pin, fault, { ...details, entries }, file, now);
 }
 
-/** Where to go on: the entries of the pin, unless all are wanted, or the file of their ids is not complete. */
-async function startOf(
+/**
+ * Returns where to continue: after the entries of the pin, unless all entries are requested or the file of
+ * their ids is incomplete.
+ */
+async function startingPoint(
   { allEntries }: AuditFlags,
   before: CheckedEntries | undefined,
   file: string,
@@ -187,24 +188,17 @@ async function checkEntries(
   options: AuditFlags,
   file: string,
 ): Promise<(CheckedRange & { readonly from: number }) | FalseHead | Fault> {
-  const { start, startHead, ids } = await startOf(options, next.entries, file);
+  const from = await startingPoint(options, next.entries, file);
   const onProgress = reporter('entries', options.progress);
   try {
     const checked = await auditEntries(
       log,
       { head: next.head, keys },
-      {
-        start,
-        startHead,
-        ids,
-        verify: nativeVerifier(),
-        trusted: next.keys,
-        ...(onProgress && { onProgress }),
-      },
+      { ...from, verify: nativeVerifier(), trusted: next.keys, ...(onProgress && { onProgress }) },
     );
-    return checked instanceof Fault || 'fault' in checked ? checked : { ...checked, from: start.size };
+    return checked instanceof Fault || 'fault' in checked ? checked : { ...checked, from: from.start.size };
   } finally {
-    await ids.close();
+    await from.ids.close();
   }
 }
 
@@ -218,24 +212,23 @@ function soundReport(
   const { status, pin, key, checkpoint, newKey } = result;
   const lines = [...headLines(pin.head, key), ...verdictLines[status](result, file)];
   if (newKey === 'vouched')
-    lines.push('Its key took over since the pin: the old key signed a head that covers the rotation.');
+    lines.push('The signing key was rotated: the old key signed a head that covers the rotation.');
   if (replaced !== undefined)
-    lines.push(`Its key was accepted by --accept-key. The pin before is kept in ${replaced}.`);
+    lines.push(`The signing key was accepted by --accept-key. The previous pin is saved in ${replaced}.`);
   lines.push(
     checkpoint === undefined
       ? 'The log serves no checkpoint to compare with.'
-      : `Checkpoint of ${checkpoint.origin}, size ${checkpoint.size}: the same log${cosigned(checkpoint)}; ` +
-          `its key has the fingerprint ${fingerprint(checkpoint.key)}.`,
+      : `Checkpoint of ${checkpoint.origin}, size ${checkpoint.size}: same log${cosigned(checkpoint)}; ` +
+          `key fingerprint ${fingerprint(checkpoint.key)}.`,
   );
   if (checked !== undefined)
     lines.push(
       checked.from === pin.head.size
-        ? 'No entries since those that were verified before.'
-        : `Entries ${checked.from} to ${pin.head.size - 1} and their tiles: verified.`,
+        ? 'No new entries since the last verification.'
+        : `Verified: entries ${checked.from} to ${pin.head.size - 1} and their tiles.`,
     );
   const revoked = checked?.byRevokedKeys ?? 0;
-  if (revoked > 0)
-    lines.push(`${revoked} of them are signed by a key that was revoked after they were logged.`);
+  if (revoked > 0) lines.push(`${revoked} of them were signed by a key that was revoked later.`);
   const fields = {
     status,
     ...headFields(pin.head, key),
@@ -257,21 +250,21 @@ function soundReport(
   return { exit: exitCodes.ok, state: `size ${pin.head.size}`, lines, fields };
 }
 
-/** Who of the witnesses that were asked for. */
+/** Lists the requested witnesses that cosigned. */
 function cosigned({ cosigners }: SignedCheckpoint): string {
   return cosigners.length === 0 ? '' : `, cosigned by ${cosigners.map(({ name }) => name).join(', ')}`;
 }
 
 const verdictLines: Record<Sound['status'], (result: Sound, file: string) => string[]> = {
   pinned: (_, file) => [
-    `Pinned in ${file}. Compare the fingerprints with those that the service prints at its start.`,
+    `Pinned in ${file}. Compare the fingerprints with those that the service prints at startup.`,
   ],
-  unchanged: () => ['Consistent: the same tree as pinned.'],
+  unchanged: () => ['Consistent: same tree as the pinned one.'],
   extended: (result) => [
-    `Consistent: extends the pinned tree of ${result.status === 'pinned' ? 0 : result.from}.`,
+    `Consistent: extends the pinned tree of size ${result.status === 'pinned' ? 0 : result.from}.`,
   ],
   replaced: (result) => [
-    `Pinned again: the tree does not extend the pinned one of ${result.status === 'pinned' ? 0 : result.from}` +
+    `Pinned again: the tree does not extend the pinned tree of size ${result.status === 'pinned' ? 0 : result.from}` +
       ` (${result.status === 'replaced' ? result.lost.message : ''}).`,
   ],
 };

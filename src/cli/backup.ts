@@ -19,16 +19,16 @@ interface Options extends DataFolderOptions {
   readonly json?: true;
 }
 
-/** How often a running service is asked how far it is. */
+/** Interval at which a running service is polled for progress. */
 const pollMs = 500;
 
 export function backupCommand(done: (code: ExitCode) => void): Command {
   return new Command('backup')
     .description(
-      'copy a whole service, verified: a running one by its address, a stopped one by its data folder',
+      'make a verified backup of a service: a running one by its URL, a stopped one by its data folder',
     )
-    .argument('[url]', 'address of the running service; needs a token with role admin', serviceUrl)
-    .option('--data-dir <folder>', 'data folder of a stopped service, instead of an address')
+    .argument('[url]', 'URL of the running service; needs a token with role admin', serviceUrl)
+    .option('--data-dir <folder>', 'data folder of a stopped service, instead of a URL')
     .addOption(anchorOption())
     .addOption(tokenOption())
     .addOption(jsonOption())
@@ -37,55 +37,55 @@ export function backupCommand(done: (code: ExitCode) => void): Command {
 
 async function run(url: string | undefined, options: Options): Promise<ExitCode> {
   if ((url === undefined) === (options.dataDir === undefined)) {
-    throw new CommandError('name either the address of a running service or --data-dir', exitCodes.usage);
+    throw new CommandError('pass either the URL of a running service or --data-dir', exitCodes.usage);
   }
-  const made = url === undefined ? await offline(options) : await online(url, options);
-  return report(made, output(options.json ?? false));
+  const backup = url === undefined ? await offline(options) : await online(url, options);
+  return report(backup, output(options.json ?? false));
 }
 
-interface Made {
+interface BackupResource {
   readonly id: string;
   readonly attributes: Backup;
 }
 
-async function online(url: string, options: Options): Promise<Made> {
-  // With the whole interface behind it: no other command has the client.
+async function online(url: string, options: Options): Promise<BackupResource> {
+  // Imported here because the client loads the complete API contract, which other commands don't need.
   const { createClient } = await import('../client/client.ts');
   const client = createClient({ baseUrl: url, ...credentials(options) });
   try {
-    const begun = (await client.call('createBackup')).data;
-    return await whenEnded(client, begun);
+    const started = (await client.call('createBackup')).data;
+    return await waitUntilEnded(client, started);
   } catch (error) {
-    throw toldOf(error);
+    throw commandError(error);
   }
 }
 
-function toldOf(error: unknown, more = ''): unknown {
+function commandError(error: unknown, more = ''): unknown {
   if (!(error instanceof ServiceError)) return error;
   const code = exitCodeOfStatus(errorCodes[error.code].status);
   return new CommandError(`${error.code}: ${error.message}${more}`, code);
 }
 
-/** A service that is busy meanwhile is asked again. */
-async function whenEnded(client: Client, begun: Made): Promise<Made> {
-  for (let made = begun; ; ) {
-    if (made.attributes.state !== 'running') return made;
+/** Polls until the backup has ended. OVERLOADED is not an error: the next poll tries again. */
+async function waitUntilEnded(client: Client, started: BackupResource): Promise<BackupResource> {
+  for (let backup = started; ; ) {
+    if (backup.attributes.state !== 'running') return backup;
     await sleep(pollMs);
     try {
-      made = (await client.call('getBackup', { params: { backup_id: begun.id } })).data;
+      backup = (await client.call('getBackup', { params: { backup_id: started.id } })).data;
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'OVERLOADED') continue;
-      throw toldOf(
+      throw commandError(
         error,
-        `; backup ${begun.id} was begun, and GET /api/v1/backups/${begun.id} tells how far it is`,
+        `; backup ${started.id} was started: check its progress with GET /api/v1/backups/${started.id}`,
       );
     }
   }
 }
 
-/** Opens the folder as a service does, which also makes sure that its log is one that can go on. */
-async function offline(options: DataFolderOptions): Promise<Made> {
-  // Only this way loads the native parts.
+/** Opens the folder as the service does, with the same checks of the log. */
+async function offline(options: DataFolderOptions): Promise<BackupResource> {
+  // Only this path loads the native modules.
   const { backUpStopped } = await import('../backup/stopped.ts');
   const { productVersion } = await import('../version.ts');
   const { agentSettings } = await import('../config/part-settings.ts');
@@ -105,12 +105,12 @@ async function offline(options: DataFolderOptions): Promise<Made> {
   } catch (error) {
     const code = exitCodeOfFolder(error as Error);
     const inUse = code === exitCodes.unavailable;
-    const advice = inUse ? ' (a running service is backed up by its address: candor backup <url>)' : '';
+    const advice = inUse ? ' (to back up a running service, use candor backup <url>)' : '';
     throw new CommandError(`${(error as Error).message}${advice}`, code);
   }
 }
 
-function report({ id, attributes }: Made, out: Output): ExitCode {
+function report({ id, attributes }: BackupResource, out: Output): ExitCode {
   const { state, error, path, size, events, alerts, private_keys, sth, transparency } = attributes;
   const leaf = transparency === undefined ? undefined : transparency.leaf_index;
   const fields = {
@@ -137,9 +137,9 @@ function report({ id, attributes }: Made, out: Output): ExitCode {
       `size         ${size} bytes`,
       `events       ${events ?? 0}`,
       `alerts       ${alerts ?? 0}`,
-      `private keys ${privateKeysShown[private_keys ?? 'none']}`,
+      `private keys ${privateKeysText[private_keys ?? 'none']}`,
       `log size     ${sth?.tree_size ?? 0}`,
-      `root         ${sth?.root_hash ?? 'none: the log is empty'}`,
+      `root         ${sth?.root_hash ?? 'none (the log is empty)'}`,
       `logged as    ${leaf === undefined ? 'not yet' : `leaf ${leaf}`}`,
       'Verified after writing. Keep a copy elsewhere.',
     ],
@@ -148,8 +148,8 @@ function report({ id, attributes }: Made, out: Output): ExitCode {
   return exitCodes.ok;
 }
 
-const privateKeysShown = {
-  none: 'not included; a restored log makes new ones',
-  encrypted: 'encrypted in keys.age, to the recipients in backup.recipient',
+const privateKeysText = {
+  none: 'not included; a restored log generates new ones',
+  encrypted: 'in keys.age, encrypted to the recipients in backup.recipient',
   included: 'included: protect this backup like the data folder',
 } as const;

@@ -10,28 +10,27 @@ import type { SignedHead } from '../client/tree-head.ts';
 import type { SizedRoot } from '../tlog/binding.ts';
 import { CommandError, exitCodes } from './exit-codes.ts';
 import { orThrow } from './output.ts';
-import { faultReport, keep, type Report } from './report.ts';
+import { faultReport, type Report, saveReportEvidence } from './report.ts';
 import { sharedTrust } from './shared-trust.ts';
 
-/** A statement of the log; checkpoints have no time. */
+/** A size and root that the log signed; checkpoints have no time. */
 type Stated = SizedRoot & Partial<Pick<SignedHead, 'timestampNs'>>;
 
 /**
- * Compares the views of two auditors, or of an auditor and a witness: whether the heads that they pinned, or the pinned
- * head and a checkpoint, are of one tree. Sizes that differ need the log for a proof. A contradiction is kept as evidence
- * beside the first pin.
+ * Compares the views of two auditors, or of an auditor and a witness: checks whether both heads belong to one
+ * tree. Different sizes need the log for a proof. A contradiction is saved as evidence beside the first pin.
  */
 export async function comparePins(
   files: readonly string[],
   log: LogSource | undefined,
   now: number,
 ): Promise<Report> {
-  if (files.length !== 2) throw new CommandError('--compare: name two files', exitCodes.usage);
+  if (files.length !== 2) throw new CommandError('--compare: needs exactly two files', exitCodes.usage);
   const read = [await readView(files[0]!), await readView(files[1]!)];
   const [one, other] = read.filter((view) => typeof view !== 'string');
   const note = read.find((view) => typeof view === 'string');
   if (one === undefined)
-    throw new CommandError('--compare: both files are checkpoints; name at least one pin', exitCodes.usage);
+    throw new CommandError('--compare: both files are checkpoints; pass at least one pin', exitCodes.usage);
   const compared = { file: files[read.indexOf(one)]!, log, now };
   return other === undefined ? withCheckpoint(one, note!, compared) : twoPins(one, other, compared);
 }
@@ -48,14 +47,14 @@ async function twoPins(one: Pin, other: Pin, compared: Compared): Promise<Report
   if (trust instanceof Fault) return faultReport(trust);
   const [earlier, later] = one.head.size <= other.head.size ? [one, other] : [other, one];
   const pinned = { pinnedAt: earlier.updatedAt, pinnedHead: earlier.head };
-  const seen = { log: one.log, ...pinned, head: later.head, headSeenAt: later.updatedAt, ...trust };
+  const known = { log: one.log, ...pinned, head: later.head, headSeenAt: later.updatedAt, ...trust };
   const corroboration = [...corroborationOf(earlier), ...corroborationOf(later)];
-  const report = await conclude([earlier.head, later.head], { ...seen, corroboration }, compared);
+  const report = await conclude([earlier.head, later.head], { ...known, corroboration }, compared);
   const notes = [one, other].flatMap(({ checkpointAhead: note }) => note ?? []);
   const [first, second] = notes.map((note) => orThrow(readCheckpoint(note)));
-  // Without the log only equal sizes can be compared.
+  // Without the log, only equal sizes can be compared.
   if (report.exit !== exitCodes.ok || first === undefined || second === undefined) return report;
-  // Lives of a log have names of their own, and their trees may differ.
+  // Lives of a log have different origins, and their trees may differ.
   if (first.origin !== second.origin) return report;
   if (first.size !== second.size && compared.log === undefined) return report;
   const stated: [Stated, Stated] = first.size <= second.size ? [first, second] : [second, first];
@@ -63,32 +62,36 @@ async function twoPins(one: Pin, other: Pin, compared: Compared): Promise<Report
   return found.exit === exitCodes.ok ? report : found;
 }
 
-/** The pin has the key of the log's checkpoints. */
+/** Verifies the checkpoint under the pin's keys, which include the key of the log's checkpoints. */
 async function withCheckpoint(pin: Pin, note: string, compared: Compared): Promise<Report> {
   const signed = verifyCheckpoint(note, pin.keys);
   if (signed instanceof Fault) return faultReport(signed);
   const { head, keys } = pin;
-  const seen = { log: pin.log, pinnedAt: pin.updatedAt, pinnedHead: head, checkpoint: note };
+  const known = { log: pin.log, pinnedAt: pin.updatedAt, pinnedHead: head, checkpoint: note };
   const stated: [Stated, Stated] = signed.size <= head.size ? [signed, head] : [head, signed];
-  return conclude(stated, { ...seen, pinnedKeys: keys, keys, corroboration: corroborationOf(pin) }, compared);
+  return conclude(
+    stated,
+    { ...known, pinnedKeys: keys, keys, corroboration: corroborationOf(pin) },
+    compared,
+  );
 }
 
 async function conclude(
   [earlier, later]: readonly [Stated, Stated],
-  seen: Omit<Evidence, 'code' | 'message' | 'foundAt'>,
+  known: Omit<Evidence, 'code' | 'message' | 'foundAt'>,
   { file, log, now }: Compared,
 ): Promise<Report> {
   const found = await contradiction(earlier, later, log);
   if (found instanceof Fault) return faultReport(found);
   const sizes = [earlier.size, later.size];
   if (found === undefined) {
-    const lines = [`Both are of one tree (sizes ${sizes.join(' and ')}).`];
+    const lines = [`Both belong to the same tree (sizes ${sizes.join(' and ')}).`];
     return { exit: exitCodes.ok, state: 'same', lines, fields: { status: 'same_tree', sizes } };
   }
-  const { fault, ...shown } = found;
+  const { fault, ...details } = found;
   const about = { code: fault.code, message: fault.message, foundAt: new Date(now).toISOString() };
-  const result = await accuse({ ...about, ...shown, ...seen }, fault, log);
-  return faultReport(result.fault, await keep(result.evidence, file, now));
+  const result = await accuse({ ...about, ...details, ...known }, fault, log);
+  return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
 }
 
 async function contradiction(
@@ -105,14 +108,14 @@ async function contradiction(
   if (earlier.size < later.size && log === undefined) {
     const sizes = `the sizes are ${earlier.size} and ${later.size}`;
     throw new CommandError(
-      `${sizes}: name the address of the log, which proves their relation`,
+      `${sizes}; pass the URL of the log, which is needed for a consistency proof`,
       exitCodes.usage,
     );
   }
   return checkExtension(log!, earlier, later);
 }
 
-/** A pin, or the note of a checkpoint. */
+/** Reads a pin, or the note of a checkpoint. */
 async function readView(path: string): Promise<Pin | string> {
   let text: string;
   try {

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import type { Config } from '../config/settings.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
-/** What commands on the data folder of a stopped service are told of it. */
+/** Options of commands that work on the data folder of a stopped service. */
 export interface DataFolderOptions {
   readonly dataDir?: string;
   readonly anchor?: string;
@@ -16,18 +16,18 @@ export function dataDirOption(): Option {
 export function anchorOption(): Option {
   return new Option(
     '--anchor <file>',
-    'the anchor, where it lies elsewhere (default: CANDOR_LEDGER_ANCHOR_PATH, for the folder CANDOR_DATA_DIR)',
+    'path of the anchor, if outside the data folder (default: CANDOR_LEDGER_ANCHOR_PATH, for the folder CANDOR_DATA_DIR)',
   );
 }
 
 /**
- * The configuration, for the folder that the command names. The configured anchor belongs to the configured folder
- * only: a drill in another one must not touch what vouches for the log that runs.
+ * Loads the configuration for the given folder. The configured anchor path applies only to the configured
+ * folder, so that a restore drill in another folder never overwrites the anchor of the live log.
  *
  * @throws ConfigError
  */
 export async function dataFolderConfig({ dataDir, anchor }: DataFolderOptions): Promise<Config> {
-  // Only commands that open a folder load it.
+  // Only commands that open a folder load this module.
   const { loadConfig } = await import('../config/load.ts');
   const configured = loadConfig(process.env);
   const config =
@@ -37,7 +37,7 @@ export async function dataFolderConfig({ dataDir, anchor }: DataFolderOptions): 
   return { ...config, 'ledger.anchor_path': anchorPath };
 }
 
-/** How a command ends that could not take the folder: while another process has it, trying again can help. */
+/** Exit code when a command could not lock the folder: if another process holds it, a retry can succeed. */
 export function exitCodeOfFolder({ message }: Error): ExitCode {
   return /is in use by another process/.test(message) ? exitCodes.unavailable : exitCodes.failed;
 }

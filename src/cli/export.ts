@@ -24,18 +24,18 @@ interface Options {
 export function exportCommand(done: (code: ExitCode) => void): Command {
   return new Command('export')
     .description(
-      'copy the entries of a log into an archive that candor verify checks without the log. An export that breaks off ' +
-        'leaves nothing at --out and is begun anew; a long log can be exported in ranges, each of which verifies by itself.',
+      'copy the entries of a log into an archive that candor verify checks without the log. A failed export ' +
+        'leaves no file at --out and has to start again; a long log can be exported in ranges that verify separately.',
     )
-    .argument('<url>', 'address of the service', serviceUrl)
+    .argument('<url>', 'URL of the service', serviceUrl)
     .option('--from <n>', 'first entry (default: 0)', wholeNumber)
-    .option('--to <n>', 'the entry after the last (default: all)', wholeNumber)
-    .option('--out <file>', 'where to; never over a file that is there (default: standard output)')
-    .option('--force', 'write over --out')
+    .option('--to <n>', 'end of the range, exclusive (default: all)', wholeNumber)
+    .option('--out <file>', 'output file; existing files are not overwritten (default: standard output)')
+    .option('--force', 'overwrite an existing --out file')
     .addOption(
       new Option(
         '--format <format>',
-        'archive: verifiable; jsonl: the entries alone, one a line, for people and tools',
+        'archive: verifiable; jsonl: only the entries, one per line, for people and tools',
       )
         .choices(['archive', 'jsonl'])
         .default('archive'),
@@ -49,14 +49,14 @@ export function exportCommand(done: (code: ExitCode) => void): Command {
 async function run(url: string, options: Options): Promise<ExitCode> {
   const out = output(options.json ?? false);
   const log = httpLog(url, credentials(options));
-  await checkFree(options);
+  await checkNotExisting(options);
   const header = await beginArchive(log, {
     now: Date.now(),
     ...(options.from !== undefined && { from: options.from }),
     ...(options.to !== undefined && { to: options.to }),
   });
   if (header instanceof EmptyLog) {
-    process.stderr.write('The log is empty: nothing critical has happened yet.\n');
+    process.stderr.write('The log is empty: no critical events yet.\n');
     return exitCodes.empty;
   }
   if (header instanceof Fault) return out.fault(header);
@@ -66,17 +66,17 @@ async function run(url: string, options: Options): Promise<ExitCode> {
 }
 
 async function toStandardOutput(log: LogSource, header: ArchiveHeader, options: Options): Promise<ExitCode> {
-  // A reader that went away (`candor export … | head`) is told by the write that fails.
+  // A closed pipe (`candor export … | head`) is reported by the failing write.
   process.stdout.on('error', () => {});
   try {
-    const failed = await pour(log, header, options, write(process.stdout));
-    return failed === undefined ? exitCodes.ok : tellOnStderr(failed);
+    const failed = await writeEntries(log, header, options, write(process.stdout));
+    return failed === undefined ? exitCodes.ok : reportOnStderr(failed);
   } catch (error) {
-    throw new CommandError(`the archive can not be written: ${(error as Error).message}`);
+    throw new CommandError(`cannot write the archive: ${(error as Error).message}`);
   }
 }
 
-/** Written beside and renamed at the end, so that what lies at `path` is whole. */
+/** Writes to a temporary file and renames it at the end, so that a file at `path` is always complete. */
 async function intoFile(
   path: string,
   log: LogSource,
@@ -87,26 +87,26 @@ async function intoFile(
   const beside = `${path}.${process.pid}.new`;
   const stream = createWriteStream(beside, { flags: 'wx', mode: 0o600, flush: true });
   try {
-    const failed = await pour(log, header, options, write(stream));
+    const failed = await writeEntries(log, header, options, write(stream));
     await new Promise<void>((resolve, reject) => {
       stream.once('error', reject).end(resolve);
     });
     if (failed !== undefined) return out.fault(failed);
     await rename(beside, path);
   } catch (error) {
-    throw new CommandError(`the archive can not be written: ${(error as Error).message}`);
+    throw new CommandError(`cannot write the archive: ${(error as Error).message}`);
   } finally {
     stream.destroy();
     await rm(beside, { force: true });
   }
   const { from, to, head } = header;
-  const lines = [`Entries ${from} to ${to - 1} of the head of size ${head.size} are in ${path}.`];
+  const lines = [`Exported entries ${from} to ${to - 1} of a log of size ${head.size} to ${path}.`];
   const shown = { log: header.log, from, to, tree_size: head.size, format: options.format, file: path };
   out.result(lines, { status: 'ok', ...shown });
   return exitCodes.ok;
 }
 
-async function pour(
+async function writeEntries(
   log: LogSource,
   header: ArchiveHeader,
   { format, progress }: Options,
@@ -128,7 +128,7 @@ async function pour(
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Waits until the stream has taken it, so that a slow disk or reader holds the export back. */
+/** Resolves once the stream has accepted the text, so that a slow disk or reader slows the export down. */
 function write(stream: NodeJS.WritableStream): (text: string) => Promise<void> {
   return (text) =>
     new Promise((resolve, reject) => {
@@ -136,17 +136,18 @@ function write(stream: NodeJS.WritableStream): (text: string) => Promise<void> {
     });
 }
 
-/** Standard output has the archive. */
-function tellOnStderr(fault: Fault): ExitCode {
-  process.stderr.write(`${fault.code}: ${printable(fault.message)}\nThe archive is not whole.\n`);
+/** Reports on stderr, because standard output has the archive. */
+function reportOnStderr(fault: Fault): ExitCode {
+  process.stderr.write(`${fault.code}: ${printable(fault.message)}\nThe archive is incomplete.\n`);
   return exitCodes[fault.kind];
 }
 
-async function checkFree({ out, force }: Options): Promise<void> {
+async function checkNotExisting({ out, force }: Options): Promise<void> {
   if (out === undefined || force) return;
-  const there = await stat(out).then(
+  const exists = await stat(out).then(
     () => true,
     () => false,
   );
-  if (there) throw new CommandError(`${out} is there already: --force writes over it`, exitCodes.usage);
+  if (exists)
+    throw new CommandError(`--out: ${out} already exists; use --force to overwrite it`, exitCodes.usage);
 }

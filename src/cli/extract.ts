@@ -5,9 +5,9 @@ import type { Bundle } from '../client/verify.ts';
 import { CommandError } from './exit-codes.ts';
 
 /**
- * Writes the parts of a bundle as files that other tools read, over none that is there: `entry.json` (the exact bytes of the
- * leaf), `entry.tlog-proof`, and for each timestamp `<side>-<n>.checkpoint` with `<side>-<n>.token` (DER). Returns their
- * names.
+ * Writes the parts of a bundle as files for other tools, without overwriting existing files: `entry.json`
+ * (the exact bytes of the leaf), `entry.tlog-proof`, and for each timestamp `<side>-<n>.checkpoint` with
+ * `<side>-<n>.token` (DER). Returns their names.
  */
 export async function extract(
   folder: string,
@@ -31,7 +31,7 @@ export async function extract(
     await mkdir(folder, { recursive: true });
     for (const [name, bytes] of files) await writeFile(join(folder, name), bytes, { flag: 'wx' });
   } catch (error) {
-    throw new CommandError(`--extract: ${(error as Error).message}; name an empty folder`);
+    throw new CommandError(`--extract: ${(error as Error).message}; pass an empty folder`);
   }
   return files.map(([name]) => name);
 }

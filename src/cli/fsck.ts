@@ -23,15 +23,15 @@ interface Options extends DataFolderOptions {
 export function fsckCommand(done: (code: ExitCode) => void): Command {
   return new Command('fsck')
     .description(
-      'derive the whole transparency log again from its entries, verify all stored events and rows, and report everything that does not fit; changes nothing',
+      'recompute the transparency log from its entries, verify all stored events and rows, and report every mismatch; changes nothing',
     )
     .argument(
       '[path]',
       'folder of a backup or of a stopped service, or a ledger.mdb in one (default: CANDOR_DATA_DIR)',
     )
-    .option('--data-dir <folder>', 'the same as the path')
+    .option('--data-dir <folder>', 'same as the path argument')
     .addOption(anchorOption())
-    .option('--signatures', 'verify the signature of every entry, too: 12,000 a second')
+    .option('--signatures', 'also verify the signature of every entry (about 12,000/s)')
     .addOption(progressOption())
     .addOption(jsonOption())
     .action(async (path: string | undefined, options: Options) => done(await run(path, options)));
@@ -40,13 +40,13 @@ export function fsckCommand(done: (code: ExitCode) => void): Command {
 async function run(path: string | undefined, options: Options): Promise<ExitCode> {
   const target = await targetOf({ ...options, ...(path === undefined ? {} : { dataDir: path }) });
   const release = await holdFolder(target.dataDir);
-  const tell = reporter('leaves', options.progress ?? process.stderr.isTTY);
+  const onProgress = reporter('leaves', options.progress ?? process.stderr.isTTY);
   try {
     const { fsck } = await import('../ledger/check/fsck.ts');
     const report = await fsck({
       ...target,
       signatures: options.signatures ?? false,
-      onProgress: ({ leaves, total }) => tell?.(leaves, total),
+      onProgress: ({ leaves, total }) => onProgress?.(leaves, total),
     });
     const signatures = options.signatures ?? false;
     const stored = await storeFindings(target.dataDir);
@@ -59,45 +59,53 @@ async function run(path: string | undefined, options: Options): Promise<ExitCode
     return code;
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
-    throw new CommandError(error.message); // a file that may not be read
+    throw new CommandError(error.message); // a file without read permission
   } finally {
     release();
   }
 }
 
 interface StoreFinding {
-  readonly code: 'store_damaged';
+  readonly code: 'store_damaged' | 'events_altered';
   readonly message: string;
   readonly advice: string;
 }
 
-/** Damage of siem.mdb, where the folder has one. LMDB opens it only once its tree is known to be sound. */
+/** Damage and alterations of siem.mdb, if the folder has one. LMDB opens it only if the check of its tree found no damage. */
 async function storeFindings(dataDir: string): Promise<StoreFinding[]> {
   const path = join(dataDir, 'siem.mdb');
   if (!existsSync(path)) return [];
   const { treeDamage } = await import('../ledger/check/tree-damage.ts');
   const broken = treeDamage(path);
-  const found = broken.length > 0 ? broken : await storedDamage(dataDir);
-  return found.map((what) => ({
-    code: 'store_damaged',
+  const { damage, altered } = broken.length > 0 ? { damage: broken, altered: [] } : await stored(dataDir);
+  const alterations = altered.map((what) => ({
+    code: 'events_altered' as const,
+    message: `siem.mdb: ${what}`,
+    advice: 'keep this folder as evidence, and compare the events with those of a backup',
+  }));
+  const damaged = damage.map((what) => ({
+    code: 'store_damaged' as const,
     message: `siem.mdb: ${what}`,
     advice:
       broken.length > 0
         ? 'do not start the service on this file: `candor restore --replace <backup>`'
-        : 'the service leaves damaged events out; `candor restore` brings back what a backup has',
+        : 'the service leaves damaged events and rows out; `candor restore` brings back what a backup has',
   }));
+  return [...damaged, ...alterations];
 }
 
-async function storedDamage(dataDir: string): Promise<readonly string[]> {
-  const { findDamage, inspectStore } = await import('../store/lmdb/inspect.ts');
+async function stored(
+  dataDir: string,
+): Promise<{ readonly damage: readonly string[]; readonly altered: readonly string[] }> {
+  const { findAltered, findDamage, inspectStore } = await import('../store/lmdb/inspect.ts');
   const lock = join(dataDir, 'siem.mdb-lock');
   const hadLock = existsSync(lock);
   try {
     const damage = await findDamage(dataDir);
     if (damage.length === 0) await inspectStore(dataDir, () => undefined);
-    return damage;
+    return { damage, altered: await findAltered(dataDir) };
   } catch (error) {
-    return [(error as Error).message];
+    return { damage: [(error as Error).message], altered: [] };
   } finally {
     if (!hadLock) rmSync(lock, { force: true });
   }
@@ -109,7 +117,7 @@ interface Target {
   readonly anchorPath?: string;
 }
 
-/** The folder and the file: the path may be of either. */
+/** Resolves the folder and the ledger file; the path may name either. */
 async function targetOf({ dataDir: path, anchor }: DataFolderOptions): Promise<Target> {
   const isFile = path !== undefined && existsSync(path) && statSync(path).isFile();
   const named = isFile ? dirname(path) : path;
@@ -119,18 +127,21 @@ async function targetOf({ dataDir: path, anchor }: DataFolderOptions): Promise<T
   });
   const { data_dir: dataDir, 'ledger.anchor_path': anchorPath } = config;
   const ledgerPath = isFile ? path : join(dataDir, 'ledger.mdb');
-  return there({ dataDir, ledgerPath, ...(anchorPath === undefined ? {} : { anchorPath }) });
+  return requireLedger({ dataDir, ledgerPath, ...(anchorPath === undefined ? {} : { anchorPath }) });
 }
 
-function there(target: Target): Target {
+function requireLedger(target: Target): Target {
   if (existsSync(target.ledgerPath)) return target;
   throw new CommandError(
-    `there is no ${basename(target.ledgerPath)} in ${target.dataDir}; where one was, \`candor restore\` brings a backup back`,
+    `there is no ${basename(target.ledgerPath)} in ${target.dataDir}; if it was lost, run \`candor restore\` to recover it from a backup`,
     exitCodes.unavailable,
   );
 }
 
-/** A running service would change the file while it is read. A folder without a lock, such as a backup, is nobody's. */
+/**
+ * Locks the folder, because a running service would change the file during the check. A folder without a lock
+ * file, such as a backup, belongs to no service.
+ */
 async function holdFolder(folder: string): Promise<() => void> {
   const { lockFolder } = await import('../data-folder.ts');
   const { checkDataFolderFiles } = await import('../data-folder-files.ts');
@@ -153,15 +164,15 @@ export function lines(report: FsckReport): string[] {
   const rate = Math.round(size / Math.max(elapsedMs / 1000, 0.001));
   return [
     `size         ${size}`,
-    `root         ${head === undefined ? 'none: the log is empty' : bytesToHex(head.root)}`,
+    `root         ${head === undefined ? 'none (the log is empty)' : bytesToHex(head.root)}`,
     `checked      in ${(elapsedMs / 1000).toFixed(1)} s, ${rate} leaves/s`,
     ...(findings.length === 0
-      ? ['Whole: every leaf, node, head and index is what the entries give.']
+      ? ['No damage: every leaf, node, head and index matches the entries.']
       : groups(findings, counts)),
   ];
 }
 
-/** The findings that one advice is for stand together, and it stands under them. */
+/** Groups findings by advice; the advice follows its findings. */
 function groups(
   findings: readonly { readonly code: string; readonly message: string; readonly advice: string }[],
   counts: Readonly<Record<string, number | undefined>>,
@@ -182,7 +193,14 @@ function groups(
 function signatureLine(verified: boolean): string {
   return verified
     ? 'The signature of every entry was verified.'
-    : 'The signatures of the entries were not verified: --signatures does that.';
+    : 'The signatures of the entries were not verified; use --signatures to verify them.';
+}
+
+function countsOf(stored: readonly StoreFinding[]): Readonly<Record<string, number>> {
+  const codes = [...new Set(stored.map(({ code }) => code))];
+  return Object.fromEntries(
+    codes.map((code) => [code, stored.filter((finding) => finding.code === code).length]),
+  );
 }
 
 function fields(report: FsckReport, stored: readonly StoreFinding[]): Record<string, Field> {
@@ -202,7 +220,7 @@ function fields(report: FsckReport, stored: readonly StoreFinding[]): Record<str
       ...findings.map(({ code, message, position, advice }) => ({ code, message, position, advice })),
       ...stored.map((finding) => ({ ...finding })),
     ],
-    counts: { ...counts, ...(stored.length === 0 ? {} : { store_damaged: stored.length }) },
+    counts: { ...counts, ...countsOf(stored) },
     elapsed_ms: Math.round(elapsedMs),
   };
 }

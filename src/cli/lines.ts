@@ -1,7 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { CommandError } from './exit-codes.ts';
 
-/** The lines of a UTF-8 file without their newlines, read as they are wanted. A longer one than allowed ends it. */
+/**
+ * Yields the lines of a UTF-8 file without newlines, reading on demand. Throws if a line is longer than
+ * `maxLength` characters.
+ */
 export async function* linesOf(path: string, maxLength: number): AsyncGenerator<string, void> {
   const parts: string[] = [];
   let length = 0;
@@ -17,7 +20,7 @@ export async function* linesOf(path: string, maxLength: number): AsyncGenerator<
       }
       length += chunk.length - from;
       if (length > maxLength)
-        throw new CommandError(`${path} has a line of more than ${maxLength} characters`);
+        throw new CommandError(`${path} has a line longer than ${maxLength} characters`);
       if (from < chunk.length) parts.push(chunk.slice(from));
     }
     if (parts.length > 0) yield parts.join('');

@@ -4,7 +4,7 @@ import { CommandError, type ExitCode, exitCodes, exitCodesHelp } from './exit-co
 
 type MakeCommand = (done: (code: ExitCode) => void) => Command;
 
-/** Every command by its name, in the order of `--help`. Each loads code that the others don't need. */
+/** Commands by name, in the order of `--help`. Each import loads modules that the others don't need. */
 const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   start: async () => (await import('./start.ts')).startCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
@@ -18,12 +18,15 @@ const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   export: async () => (await import('./export.ts')).exportCommand,
   sth: async () => (await import('./sth.ts')).sthCommand,
   witness: async () => (await import('./witness.ts')).witnessCommand,
+  help: async () => (await import('./help.ts')).helpCommand,
 };
 
-/** The commands that have to be there to understand the command line: all, unless it begins with the name of one. */
+/** Names of the commands to load for parsing: all, unless the command line begins with the name of one. */
 function needed(first: string | undefined): readonly string[] {
   if (first === '--version' || first === '-V') return [];
-  return first !== undefined && Object.hasOwn(commands, first) ? [first] : Object.keys(commands);
+  return first !== undefined && first !== 'help' && Object.hasOwn(commands, first)
+    ? [first]
+    : Object.keys(commands);
 }
 
 const done = (code: ExitCode) => {
@@ -34,8 +37,9 @@ const program = new Command('candor')
   .description('A SIEM that can prove what it saw.')
   .version(productVersion())
   .addHelpText('after', exitCodesHelp)
+  .helpCommand(false)
   .exitOverride((error) => {
-    // Commander ends with 1 where the command line is wrong; help and version are no errors.
+    // Commander uses 1 for invalid command lines; help and version are successes.
     process.exit(error.exitCode === 0 ? exitCodes.ok : exitCodes.usage);
   });
 for (const name of needed(process.argv[2])) {

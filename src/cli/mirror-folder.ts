@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import type { MirrorFolder } from '../client/mirror.ts';
 import { flushFolder } from '../durable-file.ts';
 
-/** A folder that any static server can serve as a log (C2SP tlog-tiles). */
+/** A folder that any static file server can serve as a log (C2SP tlog-tiles). */
 export class FolderFiles implements MirrorFolder {
   readonly #root: string;
-  /** Folders with names that are not flushed yet. */
+  /** Folders with directory entries that are not flushed yet. */
   readonly #touched = new Set<string>();
 
   constructor(root: string) {
@@ -22,7 +22,10 @@ export class FolderFiles implements MirrorFolder {
     }
   }
 
-  /** Written beside it, flushed and renamed: readers see the old file or the whole new one. */
+  /**
+   * Writes a temporary file, flushes and renames it, so that readers see either the old or the complete new
+   * file.
+   */
   async write(path: string, content: Uint8Array | string): Promise<void> {
     const target = join(this.#root, path);
     const beside = `${target}.${process.pid}.new`;
@@ -41,13 +44,13 @@ export class FolderFiles implements MirrorFolder {
     }
   }
 
-  /** Resolves once the names of all files written are on disk. */
+  /** Resolves once the directory entries of all written files are on disk. */
   async flush(): Promise<void> {
     for (const folder of this.#touched) await flushFolder(folder);
     this.#touched.clear();
   }
 
-  /** Removes partial tiles and bundles whose full one is there, and files that a killed run left half written. */
+  /** Removes partial tiles and bundles that a full one supersedes, and temporary files of a killed run. */
   async removeSuperseded(): Promise<void> {
     await this.#clean(join(this.#root, 'tile'));
   }

@@ -17,7 +17,7 @@ import { checkpointPolicy, serviceUrl } from './options.ts';
 import { cosignerFields } from './output.ts';
 import { loadPin, savePin } from './pin-file.ts';
 import { reporter } from './progress.ts';
-import { emptyReport, faultReport, keep, type Report } from './report.ts';
+import { emptyReport, faultReport, type Report, saveReportEvidence } from './report.ts';
 import { addRoundOptions, type RoundOptions, runRounds } from './rounds.ts';
 
 interface Options extends RoundOptions {
@@ -28,11 +28,11 @@ interface Options extends RoundOptions {
 export function mirrorCommand(done: (code: ExitCode) => void): Command {
   const command = new Command('mirror')
     .description(
-      'keep a verified copy of a log in a folder that any static server can serve (C2SP tlog-tiles)',
+      'keep a verified copy of a log in a folder that any static file server can serve (C2SP tlog-tiles)',
     )
-    .argument('<url>', 'address of the service', serviceUrl)
-    .requiredOption('--to <folder>', 'where the copy is kept, with the pin of the log')
-    .option('--recheck', 'verify every file of the folder too, and fetch damaged and missing ones again');
+    .argument('<url>', 'URL of the service', serviceUrl)
+    .requiredOption('--to <folder>', 'folder for the copy and the pin of the log')
+    .option('--recheck', 'also verify every file in the folder, and fetch damaged and missing files again');
   return addRoundOptions(command).action(async (url: string, options: Options) =>
     done(await run(url, options)),
   );
@@ -43,7 +43,7 @@ async function run(url: string, options: Options): Promise<ExitCode> {
     return await runRounds(url, options, (log) => once(log, options));
   } catch (error) {
     if (!isFileError(error)) throw error;
-    throw new CommandError(`${options.to}: the folder can not be read or written: ${error.message}`);
+    throw new CommandError(`--to: cannot read or write ${options.to}: ${error.message}`);
   }
 }
 
@@ -52,9 +52,9 @@ function isFileError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 /**
- * One round: the log is audited as `candor audit` does, the folder's checkpoint is compared, what the folder lacks is
- * copied. The checkpoint is written last, so that a reader of the folder, and a run that is killed, always finds a whole
- * log.
+ * One round: audits the log as `candor audit` does, compares it with the folder's checkpoint, and copies
+ * missing files. The checkpoint is written last, so that readers, and the next run after a crash, always find
+ * a complete log.
  */
 async function once(log: LogSource, options: Options): Promise<Report> {
   const root = resolve(options.to);
@@ -65,29 +65,29 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   const now = Date.now();
   const result = await audit(log, pin, { now, checkpoint: policy });
   if (result.status === 'empty') return emptyReport('The log is empty: there is nothing to copy yet.');
-  const refused = async (fault: Fault, evidence?: string): Promise<Report> => {
-    const about = faultReport(fault, await keep(evidence, pinFile, now), 'folder');
-    return evidence === undefined ? { ...about, lines: ['The folder stays as it was.'] } : about;
+  const rejected = async (fault: Fault, evidence?: string): Promise<Report> => {
+    const about = faultReport(fault, await saveReportEvidence(evidence, pinFile, now), 'folder');
+    return evidence === undefined ? { ...about, lines: ['The folder was not changed.'] } : about;
   };
-  if (result.status === 'fault') return refused(result.fault, result.evidence);
+  if (result.status === 'fault') return rejected(result.fault, result.evidence);
   const { checkpoint } = result;
-  if (checkpoint === undefined) throw new Error('an audit that wants a checkpoint found none');
+  if (checkpoint === undefined) throw new Error('an audit that requires a checkpoint returned none');
   const all = await fetchAllKeys(log);
-  if (all instanceof Fault) return refused(all);
+  if (all instanceof Fault) return rejected(all);
   const keys = new Map([...all, ...(pin?.keys ?? []), ...result.keys]);
   const before = await checkpointIn(folder, pin?.keys ?? keys, policy.logKey && { logKey: policy.logKey });
-  // The checkpoint verified under the key that --vkey names, or else a pinned one.
+  // The checkpoint was verified under the key from --vkey, or else under a pinned key.
   const own = policy.logKey === undefined ? [] : [[checkpoint.key.kid, checkpoint.key] as const];
   const pinnedKeys = new Map([...(pin?.keys ?? []), ...own]);
   const found =
     before && (await compareWithFolder(log, before, checkpoint, { head: result.pin.head, keys, pinnedKeys }));
-  if (found !== undefined) return refused(found.fault, found.evidence);
+  if (found !== undefined) return rejected(found.fault, found.evidence);
   const { recheck = false } = options;
   const ahead = before !== undefined && checkpoint.size < before.size ? before : undefined;
   if (ahead !== undefined && !recheck) return report(ahead, 'behind', undefined, root);
 
   const entries = await canReadEntries(log, checkpoint.size);
-  if (entries instanceof Fault) return refused(entries);
+  if (entries instanceof Fault) return rejected(entries);
   const onProgress = reporter('entries', options.progress);
   const repaired: string[] = [];
   const failed = await mirrorTree(log, folder, ahead ?? checkpoint, {
@@ -97,7 +97,7 @@ async function once(log: LogSource, options: Options): Promise<Report> {
     onRepaired: (path) => repaired.push(path),
     ...(onProgress && { onProgress }),
   });
-  if (failed !== undefined) return refused(failed);
+  if (failed !== undefined) return rejected(failed);
   if (ahead !== undefined) {
     await folder.flush();
     return report(ahead, 'rechecked', entries, root, repaired);
@@ -112,7 +112,10 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   return report(checkpoint, status, entries, root, repaired);
 }
 
-/** The checkpoint that the folder serves. Its signature counts: an altered file accuses no log. */
+/**
+ * The checkpoint in the folder. Its signature is verified: an altered file must not count as evidence against
+ * the log.
+ */
 async function checkpointIn(
   folder: FolderFiles,
   keys: KeySet,
@@ -124,12 +127,12 @@ async function checkpointIn(
   const verified = note instanceof Fault ? note : verifyCheckpoint(note, keys, policy);
   if (!(verified instanceof Fault)) return verified;
   throw new CommandError(
-    `the checkpoint in the folder is not one of this log (${verified.message}); mirror into another folder`,
+    `the checkpoint in the folder is not from this log (${verified.message}); mirror into another folder`,
     exitCodes.refused,
   );
 }
 
-/** Whether the tree of the folder and that of the log's checkpoint are of one log; undefined if so. */
+/** Checks that the checkpoint in the folder and the log's checkpoint belong to one tree; undefined if so. */
 async function compareWithFolder(
   log: LogSource,
   before: SignedCheckpoint,
@@ -138,20 +141,20 @@ async function compareWithFolder(
 ): Promise<{ fault: Fault; evidence?: string } | undefined> {
   const found = await checkEither(log, before, checkpoint);
   if (found === undefined || found instanceof Fault) return found && { fault: found };
-  const { fault, ...shown } = found;
+  const { fault, ...details } = found;
   const { code, message } = fault;
-  const about = { code, message, log: log.url, foundAt: new Date().toISOString(), ...shown };
+  const about = { code, message, log: log.url, foundAt: new Date().toISOString(), ...details };
   return accuse({ ...about, ...trust, checkpoints: [before.note, checkpoint.note] }, fault, log);
 }
 
-/** Files that a report names. */
+/** Maximum number of repaired files in a report. */
 const maxNamed = 20;
 
 const outcomes = {
   extended: 'Copied: every tile was compared with the signed root.',
   unchanged: 'Nothing new.',
-  rechecked: 'Rechecked: every file of the folder was compared with the signed root.',
-  behind: 'The log shows an older checkpoint than the folder has: nothing was changed.',
+  rechecked: 'Rechecked: every file in the folder was compared with the signed root.',
+  behind: 'The log serves an older checkpoint than the folder has: nothing was changed.',
 } as const;
 
 function report(
@@ -170,7 +173,7 @@ function report(
     ...repaired.slice(0, maxNamed).map((path) => `Fetched again: ${path}`),
     ...(repaired.length > maxNamed ? [`and ${repaired.length - maxNamed} more files.`] : []),
     ...(entries === false
-      ? ['Hashes only: without a token that may read entries (--token), entries are not copied.']
+      ? ['Hashes only: copying entries requires a token that may read them (--token).']
       : []),
   ];
   const fields = {
@@ -183,7 +186,7 @@ function report(
     folder,
     ...(status === 'rechecked' ? { repaired: repaired.length, files: repaired.slice(0, maxNamed) } : {}),
   };
-  // A round that finds what the round before copied has nothing new to report.
+  // The state is equal if this round found nothing new, so that `--watch` does not report it again.
   const state = `${status === 'behind' ? 'behind' : 'copied'} ${size} ${entries} ${repaired.join(' ')}`;
   return { exit: exitCodes.ok, state, lines, fields };
 }

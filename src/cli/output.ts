@@ -5,7 +5,7 @@ import type { SignedHead } from '../client/tree-head.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { CommandError, type ExitCode, exitCodeOf } from './exit-codes.ts';
 
-/** A member of `--json` output. Bigints are written as JSON integers, in all their digits. */
+/** A member of `--json` output. Bigints are written as JSON integers with all digits. */
 export type Field =
   | string
   | number
@@ -16,9 +16,9 @@ export type Field =
   | { readonly [name: string]: Field };
 
 export interface Output {
-  /** The result: lines for people, or the fields as one JSON object on one line. */
+  /** Prints the result: lines for people, or the fields as one JSON object on one line. */
   result(lines: readonly string[], fields: Readonly<Record<string, Field>>): void;
-  /** What went wrong, and the exit code that says so. */
+  /** Prints a fault and returns its exit code. */
   fault(fault: Fault, fields?: Readonly<Record<string, Field>>): ExitCode;
 }
 
@@ -43,7 +43,7 @@ export function output(json: boolean): Output {
   };
 }
 
-/** The head as fields of `--json` output. */
+/** The tree head as fields of `--json` output. */
 export function headFields(head: SignedHead, key: LogKey): Record<string, Field> {
   return {
     tree_size: head.size,
@@ -66,7 +66,7 @@ export function cosignerNames({ cosigners }: Pick<SignedCheckpoint, 'cosigners'>
   return cosigners.map(({ name, timeS }) => `${name} (${shownTime(timeS * 1000)})`).join(', ');
 }
 
-/** The head as lines for people. */
+/** The tree head as lines for people. */
 export function headLines(head: SignedHead, key: LogKey): string[] {
   return [
     `size         ${head.size}`,
@@ -81,14 +81,17 @@ function timeOf(head: SignedHead): string {
   return shownTime(Number(head.timestampNs / 1_000_000n));
 }
 
-/** ISO 8601 of epoch milliseconds, which who signed chose as he liked. */
+/**
+ * Formats epoch milliseconds as ISO 8601. The signer may have chosen any value, even one outside the range of
+ * Date.
+ */
 export function shownTime(ms: number): string {
-  return ms <= 8.64e15 ? new Date(ms).toISOString() : 'beyond the calendar';
+  return ms <= 8.64e15 ? new Date(ms).toISOString() : 'out of range';
 }
 
 /**
- * A line for a terminal: texts of a log or a file are shown, not obeyed. Control characters could erase what was said
- * before, and those of writing direction turn it around.
+ * Escapes a line for the terminal. Texts of a log or file are untrusted: control characters could erase
+ * earlier output, and bidirectional controls could reorder it.
  */
 export function printable(line: string): string {
   return line.replaceAll(
@@ -97,7 +100,7 @@ export function printable(line: string): string {
   );
 }
 
-/** Stops a command whose file can't be used. */
+/** Returns the value, or throws a CommandError for a fault. */
 export function orThrow<T>(value: T | Fault): T {
   if (value instanceof Fault)
     throw new CommandError(`${value.code}: ${printable(value.message)}`, exitCodeOf(value));
@@ -108,6 +111,6 @@ function toJson(value: Field): string {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`;
-  const shown = Object.entries(value).filter(([, member]) => member !== undefined);
-  return `{${shown.map(([name, member]) => `${JSON.stringify(name)}:${toJson(member)}`).join(',')}}`;
+  const fields = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${fields.map(([name, member]) => `${JSON.stringify(name)}:${toJson(member)}`).join(',')}}`;
 }

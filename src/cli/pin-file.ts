@@ -7,47 +7,49 @@ import { type Pin, parsePin, writePin } from '../client/pin.ts';
 import { CommandError, exitCodes } from './exit-codes.ts';
 import { orThrow } from './output.ts';
 
-/** One file a log, under the user's state folder (XDG Base Directory Specification). */
+/**
+ * Default path of the pin: one file per log, in the user's state folder (XDG Base Directory Specification).
+ */
 export function defaultPinFile(url: string): string {
   const folder = process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state');
   return join(folder, 'candor', `${new URL(url).host.replaceAll(/[^a-zA-Z0-9.-]/g, '_')}.pin.json`);
 }
 
-/** Undefined where there is no pin yet. A pin that can't be read is never taken for none. */
+/** Undefined if the file doesn't exist. An unreadable pin is an error, never treated as missing. */
 export async function loadPin(path: string): Promise<Pin | undefined> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new CommandError(`the pin file can not be read: ${(error as Error).message}`);
+    throw new CommandError(`cannot read the pin file: ${(error as Error).message}`);
   }
   return orThrow(parsePin(text));
 }
 
 /**
- * After any crash the old or the new pin is there, whole: written beside it, flushed, renamed, the folder flushed.
- * False where the pin is no longer `before`, which was loaded: what another audit moved meanwhile isn't moved back.
+ * Replaces the pin atomically: writes a temporary file, flushes and renames it, and flushes the folder.
+ * Returns false if the pin on disk is no longer `before`: an update by a concurrent audit is not overwritten.
  */
 export async function savePin(path: string, pin: Pin, before: Pin | undefined): Promise<boolean> {
   await mkdir(dirname(resolve(path)), { recursive: true });
-  const there = await loadPin(path);
-  if ((there && writePin(there)) !== (before && writePin(before))) return false;
-  const beside = `${path}.${process.pid}.new`;
+  const current = await loadPin(path);
+  if ((current && writePin(current)) !== (before && writePin(before))) return false;
+  const temporary = `${path}.${process.pid}.new`;
   try {
-    await writeNew(beside, writePin(pin));
-    await rename(beside, path);
+    await writeNew(temporary, writePin(pin));
+    await rename(temporary, path);
     await flushFolder(path);
     return true;
   } catch (error) {
-    await rm(beside, { force: true });
-    throw new CommandError(`the pin file can not be written: ${(error as Error).message}`);
+    await rm(temporary, { force: true });
+    throw new CommandError(`cannot write the pin file: ${(error as Error).message}`);
   }
 }
 
 /**
- * Keeps evidence beside the pin, under a name of its own; nothing is ever overwritten. Where it can't be kept, the
- * command ends as it does with misbehaviour all the same, and tells it all.
+ * Saves evidence beside the pin under a unique name; existing files are never overwritten. If it can't be
+ * saved, the error contains the evidence, and the exit code is that of misbehaviour.
  */
 export async function saveEvidence(pinFile: string, evidence: string, now: number): Promise<string> {
   const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, '-');
@@ -62,40 +64,45 @@ export async function saveEvidence(pinFile: string, evidence: string, now: numbe
       const { code, syscall } = error as NodeJS.ErrnoException;
       if (code === 'EEXIST' && syscall === 'open') continue;
       throw new CommandError(
-        `the log misbehaves, and the evidence can not be written: ${(error as Error).message}\n${evidence}`,
+        `the log misbehaves, and the evidence cannot be saved: ${(error as Error).message}\n${evidence}`,
         exitCodes.misbehaviour,
       );
     }
   }
 }
 
-/** A watcher finds the same fault in each round: the same evidence that does not convict is kept once an hour. */
+/**
+ * With --watch, every round finds the same fault: equal evidence that does not convict is saved once an hour.
+ */
 const sameEvidenceMs = 3_600_000;
-/** The newest files that are looked at. */
-const lookedAt = 10;
+/** Number of newest evidence files that are compared. */
+const maxCompared = 10;
 
-/** A file beside the pin, less than an hour old, that shows the same as this evidence. */
+/** Path of an evidence file beside the pin that is less than an hour old and has the same content. */
 export async function recentEvidence(
   pinFile: string,
   text: string,
   now: number,
 ): Promise<string | undefined> {
-  const shown = contentOf(text);
+  const wanted = contentOf(text);
   const folder = dirname(resolve(pinFile));
   const prefix = `${basename(pinFile)}.evidence-`;
   const names = await readdir(folder).catch(() => []);
   for (const name of names
     .filter((one) => one.startsWith(prefix))
     .sort()
-    .slice(-lookedAt)) {
-    const kept = contentOf(await readFile(join(folder, name), 'utf8').catch(() => ''));
-    if (kept === undefined || kept.content !== shown?.content) continue;
-    if (now - Date.parse(kept.foundAt) < sameEvidenceMs) return join(dirname(pinFile), name);
+    .slice(-maxCompared)) {
+    const saved = contentOf(await readFile(join(folder, name), 'utf8').catch(() => ''));
+    if (saved === undefined || saved.content !== wanted?.content) continue;
+    if (now - Date.parse(saved.foundAt) < sameEvidenceMs) return join(dirname(pinFile), name);
   }
   return undefined;
 }
 
-/** The evidence without the times of its auditor, and without cosigned checkpoints, which change with each cosignature. */
+/**
+ * The evidence without the auditor's times, and without cosigned checkpoints, which change with each
+ * cosignature.
+ */
 function contentOf(text: string): { readonly content: string; readonly foundAt: string } | undefined {
   const evidence = parseEvidence(text);
   if (evidence instanceof Fault) return undefined;
@@ -103,15 +110,15 @@ function contentOf(text: string): { readonly content: string; readonly foundAt: 
   return { content: writeEvidence({ ...rest, foundAt: '', message: '' }), foundAt };
 }
 
-/** Keeps the pin that is to be replaced beside it, under a name of its own. */
+/** Saves a copy of the pin that is about to be replaced, under a unique name. */
 export async function keepPin(path: string, pin: Pin, now: number): Promise<string> {
-  const kept = `${path}.before-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}`;
+  const saved = `${path}.before-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}`;
   try {
-    await writeNew(kept, writePin(pin));
-    await flushFolder(kept);
-    return kept;
+    await writeNew(saved, writePin(pin));
+    await flushFolder(saved);
+    return saved;
   } catch (error) {
-    throw new CommandError(`cannot keep the pin before: ${(error as Error).message}`);
+    throw new CommandError(`cannot save the previous pin: ${(error as Error).message}`);
   }
 }
 

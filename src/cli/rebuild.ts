@@ -37,36 +37,39 @@ interface Options extends DataFolderOptions {
 export function rebuildCommand(done: (code: ExitCode) => void): Command {
   return new Command('rebuild')
     .description(
-      'write the transparency log of a stopped service anew from what can be read of it; the old file is kept',
+      'rebuild the transparency log of a stopped service from its readable data; the old file is kept',
     )
     .addOption(dataDirOption())
     .addOption(anchorOption())
     .option(
       '--head <file>',
-      "a signed head from elsewhere, such as an auditor's pin; may be repeated",
+      "a signed head from another source, such as an auditor's pin; repeatable",
       (file: string, others: readonly string[] = []) => [...others, file],
     )
-    .option('--dry-run', 'only say what could be saved, and what not')
+    .option('--dry-run', 'only report what could be recovered and what is lost')
     .option(
       '--accept-loss',
-      'go on although signed entries are missing, as a new life of the log with new keys; auditors will see it',
+      'continue without the missing signed entries, as a new life of the log with new keys; visible to auditors',
     )
-    .option('--begin-anew', 'begin a new log where one was lost; what is left of the old one is kept aside')
+    .option(
+      '--begin-anew',
+      'begin a new log after the old one was lost; remains of the old one are moved aside',
+    )
     .addOption(
-      new Option('--moved', 'the data folder was moved and the original is gone for good').conflicts([
+      new Option('--moved', 'the data folder was moved and the original will never run again').conflicts([
         ...['acceptLoss', 'beginAnew', 'newLife', 'dryRun'],
       ]),
     )
     .addOption(
       new Option(
         '--new-life',
-        'the data folder is a copy and the original may run again: give this one new keys and a new origin',
+        'the data folder is a copy and the original may run again: give the copy new keys and a new origin',
       ).conflicts(['acceptLoss', 'beginAnew', 'dryRun']),
     )
     .addOption(
       new Option(
         '--accept-older-store',
-        'siem.mdb is older than the log and goes on: what it lacks is lost',
+        'continue with a siem.mdb that is older than the log; data that it lacks is lost',
       ).conflicts(['acceptLoss', 'beginAnew', 'dryRun', 'moved', 'newLife']),
     )
     .addOption(progressOption())
@@ -78,12 +81,12 @@ async function run(options: Options): Promise<ExitCode> {
   const heads = await Promise.all((options.head ?? []).map(readHead));
   const { takeDataFolder } = await import('../data-folder.ts');
   const config = await dataFolderConfig(options);
-  const folder = hold(() => takeDataFolder(config.data_dir));
+  const folder = orFail(() => takeDataFolder(config.data_dir));
   const anchorPath = config['ledger.anchor_path'];
   const { key_passphrase: keyPassphrase, 'ledger.origin': origin } = config;
   const { agentSettings } = await import('../config/part-settings.ts');
   const { readNotedPlaces } = await import('../store/lmdb/noted-places.ts');
-  const place = {
+  const folderOptions = {
     dataDir: config.data_dir,
     ...(anchorPath === undefined ? {} : { anchorPath }),
     ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
@@ -92,11 +95,11 @@ async function run(options: Options): Promise<ExitCode> {
     notedPlaces: () => readNotedPlaces(config.data_dir),
   };
   try {
-    if (options.moved === true) return await move(place, options);
-    if (options.acceptOlderStore === true) return await acceptStore(place, options);
-    if (options.newLife === true) return await continueAsCopy(place, options);
-    if (options.beginAnew === true) return await begin(place, options);
-    return await save(place, heads, options);
+    if (options.moved === true) return await move(folderOptions, options);
+    if (options.acceptOlderStore === true) return await acceptStore(folderOptions, options);
+    if (options.newLife === true) return await continueAsCopy(folderOptions, options);
+    if (options.beginAnew === true) return await begin(folderOptions, options);
+    return await save(folderOptions, heads, options);
   } catch (error) {
     if (!(error instanceof Error && ('syscall' in error || expected.includes(error.name)))) throw error;
     throw new CommandError(error.message);
@@ -105,83 +108,86 @@ async function run(options: Options): Promise<ExitCode> {
   }
 }
 
-/** Names of errors whose message is for the operator. */
+/** Names of errors with messages for the operator. */
 const expected = ['LogThereError', 'NoLogError', 'PassphraseError'];
 
-type Place = Pick<
+type FolderOptions = Pick<
   LedgerOptions,
   'dataDir' | 'anchorPath' | 'keyPassphrase' | 'agent' | 'origin' | 'notedPlaces'
 >;
 
-async function move(place: Place, options: Options): Promise<ExitCode> {
+async function move(folderOptions: FolderOptions, options: Options): Promise<ExitCode> {
   const { recordMove } = await import('../ledger/lives/continue-copy.ts');
-  await recordMove(place);
-  const told = 'The log goes on here with its keys. Make sure that the original never runs again.';
-  output(options.json ?? false).result([told], { status: 'moved', data_dir: place.dataDir });
+  await recordMove(folderOptions);
+  const line = 'The log continues here with its keys. Make sure that the original never runs again.';
+  output(options.json ?? false).result([line], { status: 'moved', data_dir: folderOptions.dataDir });
   return exitCodes.ok;
 }
 
-async function acceptStore(place: Place, options: Options): Promise<ExitCode> {
+async function acceptStore(folderOptions: FolderOptions, options: Options): Promise<ExitCode> {
   const { acceptOlderStore } = await import('../ledger/lives/continue-copy.ts');
-  await acceptOlderStore(place);
-  const told =
-    'The next start goes on with siem.mdb. Entries of the log that it lacks are no longer reported.';
-  output(options.json ?? false).result([told], { status: 'accepted', data_dir: place.dataDir });
+  await acceptOlderStore(folderOptions);
+  const line = 'The next start continues with siem.mdb. Log entries that it lacks are no longer reported.';
+  output(options.json ?? false).result([line], { status: 'accepted', data_dir: folderOptions.dataDir });
   return exitCodes.ok;
 }
 
-async function continueAsCopy(place: Place, options: Options): Promise<ExitCode> {
+async function continueAsCopy(folderOptions: FolderOptions, options: Options): Promise<ExitCode> {
   const { continueCopy } = await import('../ledger/lives/continue-copy.ts');
-  const { life, checkpoint_vkey, size, health } = await continueCopy(place);
+  const { life, checkpoint_vkey, size, health } = await continueCopy(folderOptions);
   if (health.state === 'degraded') throw new CommandError(health.advice, exitCodes.degraded);
   output(options.json ?? false).result(
     [
       `This copy continues the log as life ${life?.id ?? ''}, with ${size} entries.`,
       `vkey         ${checkpoint_vkey}`,
-      'For auditors and witnesses it is a new log: send them the vkey.',
+      'Auditors and witnesses treat it as a new log: send them the vkey.',
     ],
     { status: 'new_life', life: life?.id, tree_size: size, checkpoint_vkey },
   );
   return exitCodes.ok;
 }
 
-async function save(place: Place, heads: readonly SignedHead[], options: Options): Promise<ExitCode> {
+async function save(
+  folderOptions: FolderOptions,
+  heads: readonly SignedHead[],
+  options: Options,
+): Promise<ExitCode> {
   const { rebuild } = await import('../ledger/check/rebuild.ts');
-  if (!existsSync(join(place.dataDir, 'ledger.mdb'))) {
+  if (!existsSync(join(folderOptions.dataDir, 'ledger.mdb'))) {
     throw new CommandError(
-      `there is no ledger.mdb in ${place.dataDir} to rebuild: \`candor restore <backup>\` brings one back; where there ` +
-        'is no backup of a log that was lost, `candor rebuild --begin-anew` begins a new one',
+      `there is no ledger.mdb in ${folderOptions.dataDir} to rebuild; run \`candor restore <backup>\`, or without a ` +
+        'backup `candor rebuild --begin-anew` to begin a new log',
     );
   }
   const wanted = options.progress ?? process.stderr.isTTY;
-  const tell = new Map<string, ReturnType<typeof reporter>>();
+  const reporters = new Map<string, ReturnType<typeof reporter>>();
   const report = await rebuild({
-    ...place,
+    ...folderOptions,
     heads,
     acceptLoss: options.acceptLoss ?? false,
     dryRun: options.dryRun ?? false,
     onProgress({ step, leaves, total }) {
-      if (!tell.has(step)) tell.set(step, reporter(`${step}: leaves`, wanted));
-      tell.get(step)?.(leaves, total);
+      if (!reporters.has(step)) reporters.set(step, reporter(`${step}: leaves`, wanted));
+      reporters.get(step)?.(leaves, total);
     },
   });
   output(options.json ?? false).result(lines(report), fields(report));
   return codes[report.outcome];
 }
 
-async function begin(place: Place, options: Options): Promise<ExitCode> {
+async function begin(folderOptions: FolderOptions, options: Options): Promise<ExitCode> {
   const { beginAnew } = await import('../ledger/check/begin-anew.ts');
   const { kept, moved, replaced } = await beginAnew({
-    ...place,
+    ...folderOptions,
     evenIfThere: options.acceptLoss ?? false,
   });
   const size = replaced?.size ?? 0;
   output(options.json ?? false).result(
     [
-      'A new log with keys of its own was begun.',
-      `the old one  ${replaced === undefined ? 'nothing tells how large it was' : `had ${size} leaves or more`}`,
-      `kept         ${moved.join(', ') || 'nothing was left'} in ${kept}`,
-      'For auditors it is a new log: tell them why, and the fingerprint of the new key.',
+      'A new log with new keys was begun.',
+      `the old one  ${replaced === undefined ? 'of unknown size' : `had at least ${size} leaves`}`,
+      `kept         ${moved.join(', ') || 'nothing'} in ${kept}`,
+      'Auditors treat it as a new log: tell them the reason and the fingerprint of the new key.',
     ],
     { status: 'begun', kept, moved, replaced_tree_size: replaced?.size },
   );
@@ -198,16 +204,16 @@ const codes = {
 } as const satisfies Record<RebuildOutcome, ExitCode>;
 
 const sentences = {
-  whole: 'Nothing had to be done: the log is whole, and all that is known to be signed is in it.',
-  rebuilt: 'The log was written anew and verified.',
-  accepted: 'The log is whole as it is and goes on from there as a new life, with new keys and a new origin.',
-  planned: 'Nothing was changed: this is what `candor rebuild` would do.',
+  whole: 'Nothing to do: the log is intact and has every entry that is known to be signed.',
+  rebuilt: 'The log was rebuilt and verified.',
+  accepted: 'The log is intact and continues as a new life, with new keys and a new origin.',
+  planned: 'Nothing was changed: `candor rebuild` would do this.',
   refused:
-    'Nothing was changed: entries that were signed would be missing. Look for a newer backup first; if there is none, ' +
-    '`candor rebuild --accept-loss` goes on without them, and auditors will see it.',
+    'Nothing was changed: signed entries would be missing. Look for a newer backup first; without one, ' +
+    '`candor rebuild --accept-loss` continues without them, visible to auditors.',
   hopeless:
-    'Nothing was changed: no signed head could be found that the entries give. An auditor may hold one (--head <pin>); ' +
-    'else `candor restore --replace <backup>`, or `candor rebuild --begin-anew --accept-loss` for a new log.',
+    'Nothing was changed: no signed head matches the entries. An auditor may have one (--head <pin>); ' +
+    'otherwise run `candor restore --replace <backup>`, or `candor rebuild --begin-anew --accept-loss` for a new log.',
 } as const satisfies Record<RebuildOutcome, string>;
 
 function lines(report: RebuildReport): string[] {
@@ -215,23 +221,23 @@ function lines(report: RebuildReport): string[] {
   return [
     ...foundLines(found).slice(0, 20),
     '',
-    `saved        ${head?.size ?? 0} entries, under ${head === undefined ? 'no head' : `a head signed by ${head.keyId}`}`,
-    `signed       ${previous?.size ?? 0} entries are known to have been`,
+    `recovered    ${head?.size ?? 0} entries, under ${head === undefined ? 'no head' : `a head signed by ${head.keyId}`}`,
+    `signed       at least ${previous?.size ?? 0} entries`,
     ...(lost.to > lost.from
       ? [`lost         entries ${lost.from} to ${lost.to - 1}${lost.why ? `: ${lost.why}` : ''}`]
       : []),
     ...[...lost.ids].slice(0, 50).map(([index, id]) => `             ${index}  ${id}`),
     ...(lost.ids.size > 50 ? [`             and ${lost.ids.size - 50} more (--json lists up to 1,000)`] : []),
     ...(lost.headCount > 0
-      ? [`heads        ${lost.headCount} that were signed are gone; auditors may hold them`]
+      ? [`heads        ${lost.headCount} signed heads are lost; auditors may have them`]
       : []),
     ...(lost.overlookedHeads > 0
       ? [
-          `history      lacks ${lost.overlookedHeads} or more of the oldest signed heads: more were found outside the table than ` +
-            'memory may hold',
+          `history      lacks at least ${lost.overlookedHeads} of the oldest signed heads: more were found outside the table than ` +
+            'fit into memory',
         ]
       : []),
-    ...(kept === undefined ? [] : [`kept         the old file, as ${kept}`]),
+    ...(kept === undefined ? [] : [`kept         the old file as ${kept}`]),
     sentences[outcome],
   ];
 }
@@ -260,7 +266,7 @@ function fields(report: RebuildReport): Record<string, Field> {
   };
 }
 
-/** A head as `candor sth --json` writes it or the service serves it, or the one in a pin. */
+/** Reads a head as `candor sth --json` prints it or the service serves it, or the head of a pin. */
 async function readHead(file: string): Promise<SignedHead> {
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new CommandError(error.message);
@@ -273,7 +279,7 @@ async function readHead(file: string): Promise<SignedHead> {
   return { size, root, timestampNs, signature, keyId: signerKeyId };
 }
 
-function hold<T>(take: () => T): T {
+function orFail<T>(take: () => T): T {
   try {
     return take();
   } catch (error) {

@@ -3,45 +3,45 @@ import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
 import type { Field, Output } from './output.ts';
 import { recentEvidence, saveEvidence } from './pin-file.ts';
 
-/** Result of one round over a log, before it is printed. */
+/** Result of one round, before it is printed. */
 export interface Report {
   readonly exit: ExitCode;
   readonly fault?: Fault;
   readonly lines: readonly string[];
   readonly fields: Readonly<Record<string, Field>>;
-  /** Changes when there is something new to report. */
+  /** Key that changes when there is something new to report. */
   readonly state: string;
 }
 
-export interface Kept {
+export interface SavedEvidence {
   readonly path: string;
   readonly convicts: boolean;
 }
 
-/** Keeps evidence beside the pin. */
-export async function keep(
+/** Saves evidence beside the pin. */
+export async function saveReportEvidence(
   text: string | undefined,
   pinFile: string,
   now: number,
-): Promise<Kept | undefined> {
+): Promise<SavedEvidence | undefined> {
   if (text === undefined) return undefined;
   const { convicts } = JSON.parse(text) as { convicts: boolean };
-  const kept = convicts ? undefined : await recentEvidence(pinFile, text, now);
-  return { path: kept ?? (await saveEvidence(pinFile, text, now)), convicts };
+  const saved = convicts ? undefined : await recentEvidence(pinFile, text, now);
+  return { path: saved ?? (await saveEvidence(pinFile, text, now)), convicts };
 }
 
-/** `unchanged` names what the fault did not change, for people. */
-export function faultReport(fault: Fault, kept?: Kept, unchanged = 'pin'): Report {
+/** `unchanged` names what the fault left unchanged, for the message. */
+export function faultReport(fault: Fault, saved?: SavedEvidence, unchanged = 'pin'): Report {
   const about = { exit: exitCodeOf(fault), fault, state: `fault ${fault.code}` };
-  if (kept === undefined) return { ...about, lines: [], fields: {} };
-  const { path, convicts } = kept;
-  // Each file is reported, also another one with the same code.
+  if (saved === undefined) return { ...about, lines: [], fields: {} };
+  const { path, convicts } = saved;
+  // Includes the path, so that another evidence file with the same code is reported too.
   const state = `${about.state} ${path}`;
   const lines = [
-    `Evidence is kept in ${path}; the ${unchanged} stays as it was.`,
+    `Evidence is saved in ${path}; the ${unchanged} was not changed.`,
     convicts
-      ? 'It convicts the holder of the pinned keys: candor verify shows it to anybody.'
-      : "It does not prove itself: compare its roots with the operator's journal and with other auditors.",
+      ? 'It convicts the holder of the pinned keys: anyone can check it with candor verify.'
+      : "It does not convict by itself: compare its roots with the operator's journal and with other auditors.",
   ];
   return { ...about, state, lines, fields: { evidence: path, convicts } };
 }

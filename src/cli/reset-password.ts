@@ -19,11 +19,11 @@ interface Options extends DataFolderOptions {
 export function resetPasswordCommand(done: (code: ExitCode) => void): Command {
   return new Command('reset-password')
     .description(
-      'give a user of a stopped service a new password and end all sessions of the user; the log gets an entry at the next start',
+      'set a new password for a user of a stopped service and end all sessions of the user; the next start logs the change',
     )
     .argument('<name>', 'name of the user')
     .addOption(dataDirOption())
-    .option('--password-stdin', 'read the password from standard input instead of making one')
+    .option('--password-stdin', 'read the password from standard input instead of generating one')
     .action(async (name: string, options: Options) => done(await run(name, options)));
 }
 

@@ -19,21 +19,21 @@ interface Options extends DataFolderOptions {
 
 export function restoreCommand(done: (code: ExitCode) => void): Command {
   return new Command('restore')
-    .description('put a backup into a data folder, with an entry in its log; the service must be stopped')
+    .description('restore a backup into a data folder and record it in the log; the service must be stopped')
     .argument('<backup>', 'folder of the backup')
     .addOption(dataDirOption())
     .addOption(anchorOption())
-    .option('--replace', 'move aside the log, events and keys that are there; nothing is deleted')
+    .option('--replace', 'move an existing log, events and keys aside; nothing is deleted')
     .option(
       '--identity <file>',
-      'age identity: extract the private keys of the backup into a folder aside; the restored log has new ones',
+      'age identity: extract the private keys of the backup into a separate folder; the restored log has new ones',
     )
     .addOption(jsonOption())
     .action(async (backup: string, options: Options) => done(await run(backup, options)));
 }
 
 async function run(backup: string, options: Options): Promise<ExitCode> {
-  // Only this command and start load the native parts.
+  // Only this command and start load the native modules.
   const { restoreBackup } = await import('../backup/restore.ts');
   const { agentSettings } = await import('../config/part-settings.ts');
   const { DamagedBackupError } = await import('../backup/backup-error.ts');
@@ -62,15 +62,15 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
   const { backupId, sth, replaced, aside, settings, entry, resumed, privateKeys } = restored;
   output(options.json ?? false).result(
     [
-      `restored     ${backupId}${resumed ? ', begun by an earlier run' : ''}`,
+      `restored     ${backupId}${resumed ? ' (completed an interrupted restore)' : ''}`,
       `data folder  ${dataDir}`,
-      `log size     ${sth?.tree_size ?? 0}, and entries up to leaf ${entry.leaf_index}, which record this restore`,
-      `replaced     ${replaced === undefined ? 'no log that could be read' : `a log of ${replaced.tree_size} leaves`}`,
-      `moved to     ${aside ?? 'nothing was there'}`,
+      `log size     ${sth?.tree_size ?? 0}, plus entries up to leaf ${entry.leaf_index} that record this restore`,
+      `replaced     ${replaced === undefined ? 'no readable log' : `a log of ${replaced.tree_size} leaves`}`,
+      `moved to     ${aside ?? 'nothing to move'}`,
       ...(privateKeys === undefined
         ? []
-        : [`old keys     ${privateKeys}: keep them offline; no log uses them`]),
-      `settings     ${settingsTold[settings ?? 'none']}`,
+        : [`old keys     ${privateKeys}: store them offline; no log uses them`]),
+      `settings     ${settingsText[settings ?? 'none']}`,
       'The log continues as a new life with new keys and a new origin: send auditors and witnesses the new vkey.',
     ],
     {
@@ -92,8 +92,8 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
   return exitCodes.ok;
 }
 
-const settingsTold = {
-  none: 'none came with the backup',
-  kept: 'config.json stays as it is; the backup has another',
-  restored: 'config.json came with the backup: look at the paths and addresses in it before you start',
+const settingsText = {
+  none: 'none in the backup',
+  kept: 'existing config.json kept; the backup has a different one',
+  restored: 'config.json restored from the backup: check its paths and addresses before you start',
 } as const;

@@ -14,7 +14,7 @@ import { progressOption } from './progress.ts';
 import { printReport, type Report } from './report.ts';
 import { watch } from './watch.ts';
 
-/** Options of commands that look at a log once, or again and again. */
+/** Options of commands that check a log once or repeatedly. */
 export interface RoundOptions extends CheckpointFlags {
   readonly watch?: true;
   readonly interval: number;
@@ -25,13 +25,13 @@ export interface RoundOptions extends CheckpointFlags {
 
 export function addRoundOptions(command: Command): Command {
   command
-    .option('--watch', 'repeat until stopped or the log misbehaves; report only what is new')
-    .option('--interval <seconds>', 'pause between repetitions', seconds, 60);
+    .option('--watch', 'repeat until stopped or the log misbehaves; report only changes')
+    .option('--interval <seconds>', 'pause between rounds', seconds, 60);
   for (const option of checkpointOptions()) command.addOption(option);
   return command.addOption(progressOption()).addOption(tokenOption()).addOption(jsonOption());
 }
 
-/** Runs one round, or with `--watch` rounds until the command is stopped or the log misbehaves. */
+/** Runs one round, or with `--watch` repeats until the command is stopped or the log misbehaves. */
 export async function runRounds(
   url: string,
   options: RoundOptions,
@@ -42,6 +42,6 @@ export async function runRounds(
   if (options.watch === undefined) return printReport(out, await once(httpLog(url, token)));
   return watch(options.interval * 1000, {
     audit: (signal) => once(httpLog(url, { ...token, signal })),
-    tell: (report) => printReport(out, report),
+    print: (report) => printReport(out, report),
   });
 }

@@ -3,19 +3,19 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { SeenIds } from '../client/entries.ts';
 
-/** Bytes of the SHA-256 of an id that are kept. */
+/** Bytes stored per id, from its SHA-256. */
 const recordBytes = 16;
-/** Ids that wait in memory, 100 bytes each, to be compared with those of the file in one pass. */
+/** Number of ids buffered in memory, 100 bytes each, before one pass over the file. */
 const maxPending = 2 ** 18;
-const pieceBytes = 2 ** 20;
+const chunkBytes = 2 ** 20;
 
 /**
- * The ids of all entries that were checked, beside the pin: 16 bytes an entry in the order of the log, so that a
- * duplicate is found however far apart the two are, in bounded memory.
+ * The ids of all checked entries, in a file beside the pin: 16 bytes per entry in log order. Finds duplicates
+ * across the complete log in bounded memory.
  */
 export class IdFile implements SeenIds {
   readonly #file: FileHandle;
-  /** Records in the file. */
+  /** Number of records in the file. */
   #written: number;
   #pending = new Map<string, number>();
 
@@ -24,7 +24,7 @@ export class IdFile implements SeenIds {
     this.#written = written;
   }
 
-  /** The file with the ids of the first `size` entries; undefined where it lacks some of them. */
+  /** Opens the file with the ids of the first `size` entries; undefined if it has fewer. */
   static async open(path: string, size: number): Promise<IdFile | undefined> {
     await mkdir(dirname(resolve(path)), { recursive: true });
     const file = await open(path, 'a+').then(async (made) => {
@@ -36,7 +36,7 @@ export class IdFile implements SeenIds {
       await file.close();
       return undefined;
     }
-    // Ids behind the pin are of an audit that did not end well.
+    // Ids beyond the pin are from an audit that failed.
     await file.truncate(size * recordBytes);
     return new IdFile(file, size);
   }
@@ -52,9 +52,9 @@ export class IdFile implements SeenIds {
   }
 
   async finish(): Promise<readonly [number, number] | undefined> {
-    const twice = await this.#flush();
+    const duplicate = await this.#flush();
     await this.#file.sync();
-    return twice;
+    return duplicate;
   }
 
   async close(): Promise<void> {
@@ -63,8 +63,8 @@ export class IdFile implements SeenIds {
 
   async #flush(): Promise<readonly [number, number] | undefined> {
     if (this.#pending.size === 0) return undefined;
-    const twice = await this.#findWritten();
-    if (twice !== undefined) return twice;
+    const duplicate = await this.#findWritten();
+    if (duplicate !== undefined) return duplicate;
     const bytes = Buffer.from([...this.#pending.keys()].join(''), 'latin1');
     await this.#file.write(bytes, 0, bytes.length, this.#written * recordBytes);
     this.#written += this.#pending.size;
@@ -72,18 +72,18 @@ export class IdFile implements SeenIds {
     return undefined;
   }
 
-  /** Looks for the pending ids among those of the file. */
+  /** Searches the file for the pending ids. */
   async #findWritten(): Promise<readonly [number, number] | undefined> {
     const prefixes = new Set(
       [...this.#pending.keys()].map((key) => Buffer.from(key, 'latin1').readUInt32LE()),
     );
-    const piece = Buffer.alloc(pieceBytes);
+    const chunk = Buffer.alloc(chunkBytes);
     const end = this.#written * recordBytes;
-    for (let at = 0; at < end; at += pieceBytes) {
-      const { bytesRead } = await this.#file.read(piece, 0, Math.min(pieceBytes, end - at), at);
+    for (let at = 0; at < end; at += chunkBytes) {
+      const { bytesRead } = await this.#file.read(chunk, 0, Math.min(chunkBytes, end - at), at);
       for (let offset = 0; offset < bytesRead; offset += recordBytes) {
-        if (!prefixes.has(piece.readUInt32LE(offset))) continue;
-        const index = this.#pending.get(piece.toString('latin1', offset, offset + recordBytes));
+        if (!prefixes.has(chunk.readUInt32LE(offset))) continue;
+        const index = this.#pending.get(chunk.toString('latin1', offset, offset + recordBytes));
         if (index !== undefined) return [(at + offset) / recordBytes, index];
       }
     }

@@ -7,13 +7,13 @@ import { fetchAllKeys } from '../client/latest.ts';
 import type { LogSource } from '../client/log-source.ts';
 import type { Pin } from '../client/pin.ts';
 
-/** The keys that a verdict on two pins rests on. */
+/** Keys on which the verdict on two pins depends. */
 export type Trust = Pick<Evidence, 'pinnedKeys' | 'links' | 'keys'>;
 
 /**
- * The keys that both auditors trust, with the rotations that lead from them to the signer of a pinned head. Pins without a
- * common tree-head key: the rotations from the signer of one pinned head to that of the other. A key that only one pin
- * names is never trusted, because anyone can write a pin.
+ * Determines the keys that both auditors trust, and the rotations from them to the signer of a pinned head.
+ * If the pins share no tree-head key, the chain starts at the signer of one pinned head and ends at that of
+ * the other. A key that only one pin has is never trusted by itself, because anyone can write a pin.
  */
 export async function sharedTrust(one: Pin, other: Pin, log: LogSource | undefined): Promise<Trust | Fault> {
   const common = commonKeys(one, other);
@@ -22,13 +22,13 @@ export async function sharedTrust(one: Pin, other: Pin, log: LogSource | undefin
   if (isShared(one) && isShared(other)) return { pinnedKeys: common, keys: common };
   const missing =
     log === undefined
-      ? 'name the address of the log, which shows its rotations'
-      : 'they are of different logs or lives';
-  const refused = new Fault(
+      ? 'pass the URL of the log, which has the entries of its rotations'
+      : 'they belong to different logs or lives';
+  const unvouched = new Fault(
     'UNVOUCHED_KEY',
     `the pins do not share the keys that signed their heads: ${missing}`,
   );
-  if (log === undefined) return refused;
+  if (log === undefined) return unvouched;
   const published = await fetchAllKeys(log);
   if (published instanceof Fault) return published;
   const history = await fetchKeyHistory(log);
@@ -36,15 +36,17 @@ export async function sharedTrust(one: Pin, other: Pin, log: LogSource | undefin
   const answers = { log, published, history };
   const areRelated = [...common.values()].some(isTreeHeadKey);
   const linked = async (root: Pin, next: Pin) => {
-    if (areRelated && !isShared(root)) return refused;
+    if (areRelated && !isShared(root)) return unvouched;
     return linkedTrust(areRelated ? common : signerOf(root), root, next, answers);
   };
   const forward = await linked(one, other);
   const found = forward instanceof Fault ? await linked(other, one) : forward;
-  return found instanceof Fault && found.kind !== 'unavailable' ? refused : found;
+  return found instanceof Fault && found.kind !== 'unavailable' ? unvouched : found;
 }
 
-/** Rotations from `roots` to the signer of the other pin, under whose head the ends of keys are proven. */
+/**
+ * Follows the rotations from `roots` to the signer of the other pin. Ends of keys are proven under its head.
+ */
 async function linkedTrust(
   roots: KeySet,
   root: Pin,
@@ -56,7 +58,8 @@ async function linkedTrust(
   if (chain instanceof Fault) return chain;
   const ended = await withEndings(log, chain.trusted, head, history);
   if (ended instanceof Fault) return ended;
-  // A pin from before the end of a key shows that the key was in use: only a later one can be a thief's.
+  // A pin from before a key's end shows that the key was in use. Only a pin from after the end may have been
+  // made with a stolen key.
   const sawEnd = (key: LogKey) => Date.parse(root.updatedAt) > (endOf(key) ?? Infinity) + clockToleranceMs;
   const pinnedKeys = new Map(
     [...roots].map(([kid, key]) => [kid, sawEnd(ended.get(kid)!) ? ended.get(kid)! : key]),
@@ -64,7 +67,7 @@ async function linkedTrust(
   return { pinnedKeys, links: chain.links, keys: known };
 }
 
-/** The keys that both pins have. The copy that knows the end of a key counts. */
+/** Keys in both pins. If one copy records the end of the key, it is used. */
 function commonKeys(one: Pin, other: Pin): KeySet | Fault {
   const common = new Map<string, LogKey>();
   for (const [kid, key] of one.keys) {
@@ -78,7 +81,7 @@ function commonKeys(one: Pin, other: Pin): KeySet | Fault {
 
 const isTreeHeadKey = ({ purpose }: LogKey): boolean => purpose === 'transparency-sth';
 
-/** The signer of the pinned head, and the checkpoint keys, which date it. */
+/** The signer of the pinned head, and the checkpoint keys, whose signatures date it. */
 function signerOf({ head, keys }: Pin): KeySet {
   return new Map([...keys].filter(([kid, key]) => kid === head.signerKeyId || !isTreeHeadKey(key)));
 }

@@ -4,17 +4,14 @@ import type { ExitCode } from './exit-codes.ts';
 export function startCommand(done: (code: ExitCode) => void): Command {
   return new Command('start')
     .description(
-      'run the service in the foreground; settings come from CANDOR_* and CANDOR_CONFIG, else config.json of the data folder',
+      'run the service in the foreground; reads settings from CANDOR_* and CANDOR_CONFIG, or config.json in the data folder',
     )
-    .option(
-      '--strict',
-      'end with code 7 where the transparency log is degraded, instead of running without it',
-    )
+    .option('--strict', 'exit with code 7 if the transparency log is degraded, instead of running without it')
     .action(async (options: { strict?: true }) => {
-      // Only this command loads the native parts: auditors run where they don't.
+      // Only this command loads the native modules, so that auditors can run on platforms without them.
       const { start } = await import('../main.ts');
       done(await start(process.env, options));
-      // What a start that failed half-way left running must not keep the process.
+      // Parts left running by a failed start must not keep the process alive.
       const { endProcess } = await import('../lifecycle.ts');
       await endProcess(true);
     });

@@ -8,8 +8,8 @@ import { headFields, headLines, output } from './output.ts';
 
 export function sthCommand(done: (code: ExitCode) => void): Command {
   return new Command('sth')
-    .description('show the signed tree head of a log, its signature checked')
-    .argument('<url>', 'address of the service', serviceUrl)
+    .description('show the signed tree head of a log after verifying its signature')
+    .argument('<url>', 'URL of the service', serviceUrl)
     .addOption(jsonOption())
     .action(async (url: string, options: { json?: true }) =>
       done(await showHead(url, options.json ?? false)),
@@ -20,7 +20,7 @@ async function showHead(url: string, json: boolean): Promise<ExitCode> {
   const out = output(json);
   const signed = await fetchHead(httpLog(url));
   if (signed instanceof EmptyLog) {
-    out.result(['The log is empty: nothing critical has happened yet.'], { status: 'empty' });
+    out.result(['The log is empty: no critical events yet.'], { status: 'empty' });
     return exitCodes.empty;
   }
   if (signed instanceof Fault) return out.fault(signed);

@@ -5,7 +5,7 @@ import type { VerifiedToken } from '../timestamps/token.ts';
 import { CommandError } from './exit-codes.ts';
 import { type Field, shownTime } from './output.ts';
 
-/** Clocks of two authorities that differ by less contradict nothing. */
+/** Tolerated difference between the clocks of two authorities. */
 const clockSkewMs = 60_000;
 
 interface Bound {
@@ -14,8 +14,8 @@ interface Bound {
 }
 
 /**
- * The times between which the entry was logged, from the tokens of a bundle. `pem` are certificates that the caller
- * trusts; without them the tokens are verified by the certificates that they bring.
+ * Determines the interval in which the entry was logged, from the tokens of a bundle. `pem` holds
+ * certificates that the caller trusts; without it, tokens are verified under their embedded certificates.
  */
 export async function bracketOf(
   { notBefore, notAfter }: VerifiedProofs,
@@ -25,7 +25,7 @@ export async function bracketOf(
   if (all.length === 0)
     return pem === undefined
       ? { lines: [], fields: {} }
-      : new Fault('UNTRUSTED_TIMESTAMP', 'the bundle has no timestamps, and --tsa-ca asks for one');
+      : new Fault('UNTRUSTED_TIMESTAMP', 'the bundle has no timestamps, but --tsa-ca requires one');
   const verify = await timestampVerifier(pem);
   const before = verifyAll(notBefore, verify);
   if (before instanceof Fault) return before;
@@ -45,11 +45,11 @@ export async function bracketOf(
   const by = ({ claim, token }: Bound) => `timestamp of ${claim.authority}, ${nameOf(token.certificate)}`;
   return {
     lines: [
-      `logged after ${lower ? `${shownTime(earliest(lower))} (${by(lower)})` : 'an unknown time: no timestamp precedes the entry'}`,
+      `logged after ${lower ? `${shownTime(earliest(lower))} (${by(lower)})` : 'unknown: no timestamp precedes the entry'}`,
       `and before   ${upper ? `${shownTime(latest(upper))} (${by(upper)})` : 'now: no timestamp covers the entry yet'}`,
-      ...(ignored > 0 ? [`${ignored} timestamps of authorities outside --tsa-ca do not count.`] : []),
+      ...(ignored > 0 ? [`Ignored ${ignored} timestamps of authorities outside --tsa-ca.`] : []),
       ...(pem === undefined
-        ? ['Nothing vouches for the authorities: name their certificates with --tsa-ca.']
+        ? ['The authorities are not verified: pass trusted certificates with --tsa-ca.']
         : []),
     ],
     fields: {
@@ -62,7 +62,7 @@ export async function bracketOf(
 
 type Verifier = (claim: TimestampClaim) => VerifiedToken | Fault | 'untrusted';
 
-/** ASN.1 and X.509 are loaded when there is a token to verify. */
+/** The ASN.1 and X.509 modules are loaded only if there is a token to verify. */
 export async function timestampVerifier(pem: string | undefined): Promise<Verifier> {
   const { verifyToken } = await import('../timestamps/token.ts');
   const { parseCertificates } = await import('../timestamps/certificates.ts');
@@ -84,7 +84,7 @@ function certificatesOf<T>(parse: (pem: string) => T, pem: string): T {
   try {
     return parse(pem);
   } catch (error) {
-    throw new CommandError(`--tsa-ca: ${(error as Error).message}; name a PEM file of certificates`);
+    throw new CommandError(`--tsa-ca: ${(error as Error).message}; pass a PEM file of certificates`);
   }
 }
 
@@ -98,7 +98,7 @@ function verifyAll(claims: readonly TimestampClaim[], verify: Verifier): Bound[]
   return bounds;
 }
 
-/** The one with the highest rank. */
+/** The bound with the highest rank. */
 function best(bounds: readonly Bound[], rank: (token: VerifiedToken) => number): Bound | undefined {
   return bounds.toSorted((a, b) => rank(b.token) - rank(a.token))[0];
 }

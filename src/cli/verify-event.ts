@@ -3,7 +3,7 @@ import { Fault } from '../client/fault.ts';
 import type { VerifiedEntry } from '../client/verify.ts';
 import type { Field } from './output.ts';
 
-/** The part of the result that is about the event, once the entry has verified. */
+/** The part of the result about the event, once the entry has been verified. */
 export function eventPart(
   file: EventProofFile,
   entry: VerifiedEntry,
@@ -15,8 +15,8 @@ export function eventPart(
     `event        ${id} (${table}, sequence ${sequence})`,
     'Verified: the entry covers the event with these values:',
     ...Object.entries(attributes).map(([name, value]) => `  ${name} ${JSON.stringify(value)}`),
-    ...(derived.length === 0 ? [] : [`Derived by the service and not covered: ${derived.join(', ')}.`]),
-    `The file discloses ${neighbours} events stored beside it.`,
+    ...(derived.length === 0 ? [] : [`Derived by the service, not covered: ${derived.join(', ')}.`]),
+    `The file discloses ${neighbours} neighbouring events.`,
   ];
   return {
     lines,

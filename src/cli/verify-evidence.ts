@@ -9,7 +9,9 @@ import type { Output } from './output.ts';
 import { timestampVerifier } from './timestamps.ts';
 import { type OfflineOptions, readText, shownTrust, signerFields, type Trust } from './verify-offline.ts';
 
-/** Derives the verdict on evidence, with what the given witnesses and authorities say of its times. */
+/**
+ * Computes the verdict on evidence, using the times from the given witnesses and timestamping authorities.
+ */
 export async function verifyEvidence(
   text: string,
   trust: Trust,
@@ -21,7 +23,7 @@ export async function verifyEvidence(
   const policy = await policyOf(options);
   const times = datedRoots(parsed, inUse(trustedKeys(parsed, trust.keys)), policy);
   const dated = times.filter((one): one is DatedRoot => !(one instanceof Fault));
-  const refused = times.filter((one) => one instanceof Fault);
+  const rejected = times.filter((one) => one instanceof Fault);
   const verdict = judge(parsed, trust.keys, dated);
   const { convicts, reason, signers, basis } = verdict;
   const { code, message, log, foundAt } = parsed;
@@ -31,10 +33,10 @@ export async function verifyEvidence(
     `found        ${code}: ${message}`,
     `log          ${log}, on ${foundAt}`,
     ...signers.map((key) => `signed by    ${key.kid} (${key.purpose}), fingerprint ${fingerprint(key)}`),
-    ...refused.map((fault) => `not counted  ${fault.code}: ${fault.message}`),
+    ...rejected.map((fault) => `not counted  ${fault.code}: ${fault.message}`),
     ...(trust.from === 'file'
       ? [
-          'The keys are those that the auditor had pinned, by the file: it convicts a log only if all of these fingerprints are its own.',
+          'The pinned keys come from the file: it convicts a log only if all these fingerprints belong to that log.',
         ]
       : []),
   ];
@@ -42,7 +44,7 @@ export async function verifyEvidence(
     status: convicts ? 'convicts' : 'does_not_convict',
     ...evidenceFields(parsed, verdict),
     basis,
-    not_counted: refused.map((fault) => ({ code: fault.code, message: fault.message })),
+    not_counted: rejected.map((fault) => ({ code: fault.code, message: fault.message })),
     signers: signers.map(signerFields),
     keys: shownTrust(trust),
   });
@@ -52,7 +54,7 @@ export async function verifyEvidence(
 async function policyOf(options: OfflineOptions): Promise<CorroborationPolicy> {
   const { tsaCa, quorum, witness = [] } = options;
   if (options.extract !== undefined)
-    throw new CommandError('--extract: evidence has no parts to extract; leave it out', exitCodes.usage);
+    throw new CommandError('--extract: evidence has no parts to extract; omit it', exitCodes.usage);
   if (quorum !== undefined && (quorum === 0 || quorum > witness.length))
     throw new CommandError(
       '--quorum: must be from 1 to the number of --witness options for evidence',

@@ -42,7 +42,7 @@ import { verifyReceiptFile } from './verify-receipt.ts';
 export interface OfflineOptions extends CheckpointFlags {
   readonly keys?: string;
   readonly pin?: string;
-  /** Body that a receipt is for. */
+  /** File with the body that a receipt is for. */
   readonly body?: string;
   readonly event?: string;
   readonly tsaCa?: string;
@@ -50,17 +50,17 @@ export interface OfflineOptions extends CheckpointFlags {
   readonly progress?: true;
 }
 
-/** Whose keys count: those of the file alone, or others that the caller trusts. */
+/** The trusted keys: those in the file itself, or keys given by the caller. */
 export interface Trust {
   readonly keys: KeySet | undefined;
   readonly from: 'file' | 'given' | 'pin';
   readonly pin: PinInFile | undefined;
 }
 
-/** Bundles, evidence and checkpoints are read whole; a bundle with the keys of a hundred years has 10 MB. */
+/** Bundles, evidence and checkpoints are read completely; a bundle with the keys of 100 years has 10 MB. */
 const maxFileBytes = 32 * 2 ** 20;
 
-/** Verifies a file by what it says it is. Nothing is asked of any log. */
+/** Verifies a file of any supported type, detected from its content. Works offline. */
 export async function verifyFile(path: string, options: OfflineOptions, out: Output): Promise<ExitCode> {
   const trust = await trustOf(options);
   for await (const first of linesOf(path, maxFileBytes)) {
@@ -74,7 +74,7 @@ export async function verifyFile(path: string, options: OfflineOptions, out: Out
   if (text.includes('\n\n\u2014 ')) return checkpoint(text, trust, options, out);
   const isReceipt = looksLikeReceipt(text);
   if (options.body !== undefined && !isReceipt)
-    throw new CommandError('--body is for receipts', exitCodes.usage);
+    throw new CommandError('--body: only valid for receipts; omit it', exitCodes.usage);
   if (looksLikeEvidence(text)) return verifyEvidence(text, trust, options, out);
   if (looksLikeEventProof(text)) {
     const file = parseEventProof(text);
@@ -87,14 +87,14 @@ export async function verifyFile(path: string, options: OfflineOptions, out: Out
     options.extract !== undefined
   ) {
     throw new CommandError(
-      '--vkey, --witness, --quorum, --tsa-ca and --extract: receipts have no part for them; leave them out',
+      '--vkey, --witness, --quorum, --tsa-ca and --extract: not valid for receipts; omit them',
       exitCodes.usage,
     );
   }
   return verifyReceiptFile(text, options.body, trust, out);
 }
 
-/** @param event - what the entry is to cover */
+/** @param event - the event that the entry must cover */
 async function bundle(
   text: string,
   trust: Trust,
@@ -139,14 +139,16 @@ async function bundle(
 }
 
 function checkpointLines({ checkpoint: signed }: VerifiedProofs): string[] {
-  if (signed === undefined) return ['The bundle has no checkpoint: no witness vouches for its tree.'];
+  if (signed === undefined) return ['The bundle has no checkpoint, so no witness vouches for its tree.'];
   const names = cosignerNames(signed);
   const by = names === '' ? '' : `, cosigned by ${names}`;
   return [
-    `Under the checkpoint of ${signed.origin}, size ${signed.size}${by}, whose key has the fingerprint ${fingerprint(signed.key)}.`,
+    `Covered by the checkpoint of ${signed.origin}, size ${signed.size}${by}; key fingerprint ${fingerprint(signed.key)}.`,
     ...(signed.published
       ? []
-      : ['The log signed this checkpoint for the bundle: the published one did not cover the entry yet.']),
+      : [
+          'The log signed this checkpoint for the bundle, because the published one did not cover the entry yet.',
+        ]),
   ];
 }
 
@@ -165,7 +167,7 @@ function checkpointFields({ checkpoint: signed }: VerifiedProofs): Record<string
   };
 }
 
-/** A bare C2SP tlog-proof, for the entry whose exact bytes are in `--event`. */
+/** Verifies a C2SP tlog-proof for the entry whose exact bytes are in `--event`. */
 async function tlogProof(
   text: string,
   trust: Trust,
@@ -174,12 +176,9 @@ async function tlogProof(
 ): Promise<ExitCode> {
   const policy = checkpointPolicy(options);
   if (options.event === undefined)
-    throw new CommandError(
-      '--event: a tlog-proof needs the entry that it is of; name its file',
-      exitCodes.usage,
-    );
+    throw new CommandError('--event: missing; a tlog-proof needs the file of its entry', exitCodes.usage);
   if (policy?.logKey === undefined && trust.keys === undefined)
-    throw new CommandError('a tlog-proof brings no keys: name --vkey, --keys or --pin', exitCodes.usage);
+    throw new CommandError('a tlog-proof contains no keys; use --vkey, --keys or --pin', exitCodes.usage);
   const proof = readTlogProof(text);
   if (proof instanceof Fault) return out.fault(proof);
   const signed = verifyCheckpoint(proof.note, trust.keys ?? new Map(), policy);
@@ -190,7 +189,7 @@ async function tlogProof(
   const proven = { checkpoint: { ...signed, published: true }, notBefore: [], notAfter: [] };
   const lines = [
     `leaf         ${leafIndex}  ${bytesToHex(hash)}`,
-    'Verified: the entry is in the tree of the checkpoint. Its own signature was not looked at.',
+    'Verified: the entry is in the tree of the checkpoint. Its own signature was not checked.',
     ...checkpointLines(proven),
   ];
   const { published: _, ...fields } = checkpointFields(proven).checkpoint as Record<string, Field>;
@@ -206,7 +205,7 @@ async function checkpoint(
 ): Promise<ExitCode> {
   const policy = checkpointPolicy(options);
   if (policy?.logKey === undefined && trust.keys === undefined) {
-    throw new CommandError('a checkpoint brings no keys: name --vkey, --keys or --pin', exitCodes.usage);
+    throw new CommandError('a checkpoint contains no keys; use --vkey, --keys or --pin', exitCodes.usage);
   }
   const verified = verifyCheckpoint(text, trust.keys ?? new Map(), policy);
   if (verified instanceof Fault) return out.fault(verified);
@@ -246,10 +245,10 @@ async function archive(path: string, trust: Trust, options: OfflineOptions, out:
     ...(onProgress && { onProgress }),
   });
   if (verified instanceof Fault) {
-    // Keys that came with the archive accuse no log.
+    // Keys that come with the archive itself can't prove misbehaviour of a log.
     const isUnproven = verified.kind === 'misbehaviour' && trust.from === 'file';
-    const told = isUnproven ? new Fault('UNPROVEN', `${verified.code}: ${verified.message}`) : verified;
-    const code = out.fault(told, { keys: shownTrust(trust) });
+    const reported = isUnproven ? new Fault('UNPROVEN', `${verified.code}: ${verified.message}`) : verified;
+    const code = out.fault(reported, { keys: shownTrust(trust) });
     if (isUnproven) for (const note of notesOf(trust)) process.stderr.write(`${note}\n`);
     return code;
   }
@@ -260,10 +259,8 @@ async function archive(path: string, trust: Trust, options: OfflineOptions, out:
   const whole = from === 0 && to === head.size;
   const lines = [
     ...headLines(head, headKey),
-    `Verified: ${whole ? `all ${entries} entries` : `entries ${from} to ${to - 1}`} of ${log}, their signatures and their tree.`,
-    ...(byRevokedKeys > 0
-      ? [`${byRevokedKeys} of them by a key that was revoked after they were logged.`]
-      : []),
+    `Verified: ${whole ? `all ${entries} entries` : `entries ${from} to ${to - 1}`} of ${log} with their signatures and tree.`,
+    ...(byRevokedKeys > 0 ? [`${byRevokedKeys} of them were signed by a key that was revoked later.`] : []),
     ...notesOf(trust),
     ...against.lines,
   ];
@@ -283,7 +280,7 @@ async function archive(path: string, trust: Trust, options: OfflineOptions, out:
   return exitCodes.ok;
 }
 
-/** What verified of an entry, for `verify` in both of its ways. */
+/** Prints a verified entry, for offline and online `verify`. */
 export function reportEntry(
   verified: VerifiedEntry,
   out: Output,
@@ -296,8 +293,8 @@ export function reportEntry(
     `entry        ${entry.id} (${entry.kind})`,
     `leaf         ${leafIndex}  ${bytesToHex(leafHash)}`,
     ...headLines(head, headKey),
-    'Verified: the entry is signed, and in the tree whose head is signed.',
-    ...(revoked ? ['Its key was revoked after it was logged.'] : []),
+    'Verified: the entry is signed and included in the signed tree.',
+    ...(revoked ? ['The signing key of the entry was revoked later.'] : []),
     ...notes,
   ];
   out.result(lines, {
@@ -323,7 +320,10 @@ async function trustOf({ keys, pin }: OfflineOptions): Promise<Trust> {
   return { keys: pinned?.pin.keys, from: pinned === undefined ? 'file' : 'pin', pin: pinned };
 }
 
-/** A pin has tree-head and checkpoint keys alone: for entries the keys of the file count, under the signed root. */
+/**
+ * A pin has only tree-head and checkpoint keys. Entry keys are taken from the file, which the signed root
+ * covers.
+ */
 function keysOf({ keys, from }: Trust, ofFile: KeySet): KeySet {
   if (keys === undefined) return ofFile;
   return from === 'pin' ? anchored(ofFile, keys) : keys;
@@ -331,11 +331,11 @@ function keysOf({ keys, from }: Trust, ofFile: KeySet): KeySet {
 
 export function notesOf(trust: Trust): string[] {
   return trust.from === 'file'
-    ? ['The keys are those of the file: compare the fingerprint with one that you trust.']
+    ? ['The keys come from the file: compare the fingerprint with one that you trust.']
     : [];
 }
 
-/** `bundle` where the file that was verified brought the keys itself. */
+/** `bundle` if the keys came with the verified file. */
 export function shownTrust({ from }: Trust): string {
   return from === 'file' ? 'bundle' : from;
 }
@@ -351,7 +351,8 @@ export async function readText(path: string): Promise<string> {
 export async function readWhole(path: string): Promise<Buffer> {
   try {
     const { size } = await stat(path);
-    if (size > maxFileBytes) throw new CommandError(`${path} has ${size} bytes, ${maxFileBytes} are allowed`);
+    if (size > maxFileBytes)
+      throw new CommandError(`${path} has ${size} bytes; at most ${maxFileBytes} are allowed`);
     return await readFile(path);
   } catch (error) {
     if (error instanceof CommandError) throw error;

@@ -7,7 +7,7 @@ import { headFields, headLines, type Output } from './output.ts';
 import { printReport } from './report.ts';
 import { notesOf, readWhole, shownTrust, type Trust } from './verify-offline.ts';
 
-/** Verifies a receipt of an ingest body. `body` names a file with the body as it was sent. */
+/** Verifies a receipt of an ingest body. `body` is the path of the body as it was sent. */
 export async function verifyReceiptFile(
   text: string,
   body: string | undefined,
@@ -35,8 +35,8 @@ export async function verifyReceiptFile(
       : [`entry        ${logged.entry.id}`, ...headLines(logged.head, logged.headKey)]),
     key === undefined ? 'Verified: the log covers the receipt.' : 'Verified: the receipt is signed.',
     ...(key !== undefined && logged !== undefined ? ['Verified: the log covers it.'] : []),
-    ...(logged === undefined ? ['The file does not show that the log covers it.'] : []),
-    ...(body === undefined ? [] : ['Verified: the body is the one that the receipt is for.']),
+    ...(logged === undefined ? ['The file has no proof that the log covers it.'] : []),
+    ...(body === undefined ? [] : ['Verified: the receipt is for this body.']),
     ...notesOf(trust),
     ...(against?.lines ?? []),
   ];

@@ -10,7 +10,7 @@ import { Denied, httpLog, type LogSource } from '../client/log-source.ts';
 import { type Pin, parsePin } from '../client/pin.ts';
 import type { SignedHead } from '../client/tree-head.ts';
 import { parseBundle, verifyBundle, writeBundle } from '../client/verify.ts';
-import { accusing, evidenceOf, type PinInFile } from './against-pin.ts';
+import { evidenceOf, type PinInFile, reportContradiction } from './against-pin.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import {
   checkpointOptions,
@@ -24,7 +24,7 @@ import {
 import { type Output, orThrow, output } from './output.ts';
 import { defaultPinFile } from './pin-file.ts';
 import { progressOption } from './progress.ts';
-import { faultReport, keep, printReport, type Report } from './report.ts';
+import { faultReport, printReport, type Report, saveReportEvidence } from './report.ts';
 import { type OfflineOptions, reportEntry, verifyFile } from './verify-offline.ts';
 
 interface Options extends OfflineOptions {
@@ -40,27 +40,27 @@ interface Options extends OfflineOptions {
 export function verifyCommand(done: (code: ExitCode) => void): Command {
   const command = new Command('verify')
     .description(
-      'check a file offline (the bundle of an entry, a receipt, an archive, evidence, a checkpoint), or an entry by asking the log',
+      'verify a file offline (bundle of an entry, receipt, archive, evidence, checkpoint), or query the log for an entry and verify it',
     )
     .argument(
       '[file]',
       'a bundle, a tlog-proof (with --event), a receipt of an ingest body, an archive of candor export, evidence of candor audit, or a checkpoint',
     )
     .option('--keys <file>', 'key set (JWKS) that you trust, instead of the one in the file')
-    .option('--pin <file>', 'pin of an auditor: its keys count, and its head is compared')
-    .addOption(new Option('--url <url>', 'address of the service to ask').argParser(serviceUrl))
-    .option('--entry-id <uuid>', 'the entry of this id (needs a token)')
+    .option('--pin <file>', 'pin of an auditor: use its keys, and compare with its head')
+    .addOption(new Option('--url <url>', 'URL of the service to query').argParser(serviceUrl))
+    .option('--entry-id <uuid>', 'the entry with this id (needs a token)')
     .option('--leaf-index <n>', 'the entry at this position (needs a token)', wholeNumber)
-    .option('--event <file>', 'the entry that you hold, as JSON')
+    .option('--event <file>', 'file with the entry as JSON')
     .option('--body <file>', 'the HTTP body that a receipt is for, as it was sent')
-    .option('--save <file>', 'keep what verified as a bundle')
+    .option('--save <file>', 'save the verified entry as a bundle')
     .option(
       '--tsa-ca <pem>',
-      'certificates that vouch for timestamping authorities: a bundle must have a timestamp of one; for evidence these timestamps count',
+      'certificates of trusted timestamping authorities: required for a bundle, and used to date evidence',
     )
     .option(
       '--extract <folder>',
-      'write entry, tlog-proof, checkpoints and timestamps of a bundle as files for other tools',
+      'write the entry, tlog-proof, checkpoints and timestamps of a bundle as files for other tools',
     );
   for (const option of checkpointOptions()) command.addOption(option);
   return command
@@ -73,7 +73,7 @@ export function verifyCommand(done: (code: ExitCode) => void): Command {
 async function run(file: string | undefined, options: Options): Promise<ExitCode> {
   const out = output(options.json ?? false);
   if ((file === undefined) === (options.url === undefined)) {
-    throw new CommandError('name either a file or --url', exitCodes.usage);
+    throw new CommandError('pass either a file or --url', exitCodes.usage);
   }
   return file === undefined ? online(options.url!, options, out) : verifyFile(file, options, out);
 }
@@ -83,7 +83,7 @@ async function online(url: string, options: Options, out: Output): Promise<ExitC
   const pin = options.pin === undefined ? undefined : orThrow(parsePin(await read(options.pin)));
   const log = httpLog(url, credentials(options));
   if (pin !== undefined && pin.log !== log.url)
-    return out.fault(new Fault('OTHER_LOG', `the pin is of ${pin.log}, not of ${log.url}`));
+    return out.fault(new Fault('OTHER_LOG', `the pin belongs to ${pin.log}, not to ${log.url}`));
   const given = options.keys === undefined ? undefined : orThrow(parseKeySet(await read(options.keys)));
   const pinned = pin && { pin, file: options.pin! };
   const found = await prove(log, query, pinned, given);
@@ -100,11 +100,11 @@ async function online(url: string, options: Options, out: Output): Promise<ExitC
     const bundle = await bundleOf(log, { head, keys }, verified);
     if (bundle instanceof Fault) return out.fault(bundle);
     await writeFile(options.save, `${bundle}\n`);
-    notes.push(`Kept in ${options.save}.`);
+    notes.push(`Saved in ${options.save}.`);
   }
   const from = options.keys !== undefined ? 'given' : pin === undefined ? 'log' : 'pin';
   if (from === 'log')
-    notes.push('The keys are those that the log shows: compare the fingerprint with one that you trust.');
+    notes.push('The keys come from the log: compare the fingerprint with one that you trust.');
   reportEntry(verified, out, notes, {
     keys: from,
     ...(pin === undefined ? {} : { consistent_with: pin.head.size }),
@@ -112,7 +112,10 @@ async function online(url: string, options: Options, out: Output): Promise<ExitC
   return exitCodes.ok;
 }
 
-/** The entry under the latest head, which must be by a given key, or else pass an audit against the pin. */
+/**
+ * Fetches and verifies the entry under the latest head, which must be signed by a given key or pass an audit
+ * against the pin.
+ */
 async function prove(
   log: LogSource,
   query: EntryQuery,
@@ -133,12 +136,13 @@ async function audited(
 ): Promise<{ head: SignedHead; keys: KeySet } | Report> {
   const now = Date.now();
   const result = await audit(log, pin, { now });
-  if (result.status === 'fault') return faultReport(result.fault, await keep(result.evidence, file, now));
-  if (result.status === 'empty') throw new Error('a pinned log is not empty');
+  if (result.status === 'fault')
+    return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
+  if (result.status === 'empty') throw new Error('a pinned log cannot be empty');
   return { head: result.pin.head, keys: anchored(result.keys, result.pin.keys) };
 }
 
-/** Whether a checkpoint with the signatures that are asked for has the entry in its tree. */
+/** Checks that the entry is in the tree of a checkpoint with the requested signatures. */
 async function coveredBy(
   log: LogSource,
   signed: { readonly head: SignedHead; readonly keys: KeySet },
@@ -151,20 +155,23 @@ async function coveredBy(
   const seen = await checkpointOf(log, signed, policy);
   if (seen instanceof Fault) return seen;
   if ('fault' in seen) {
-    const { fault, ...shown } = seen;
+    const { fault, ...details } = seen;
     const known = { head: signed.head, keys: signed.keys, ...(pin && evidenceOf(pin)) };
-    return accusing(fault, log.url, options.pin ?? defaultPinFile(log.url), { ...shown, ...known });
+    return reportContradiction(fault, log.url, options.pin ?? defaultPinFile(log.url), {
+      ...details,
+      ...known,
+    });
   }
   const { origin, size, cosigners } = seen;
   if (leafIndex >= size)
-    return new Fault('NOT_INCLUDED', `the checkpoint of size ${size} does not reach entry ${leafIndex} yet`);
+    return new Fault('NOT_INCLUDED', `the checkpoint of size ${size} does not cover entry ${leafIndex} yet`);
   const by = cosigners.length === 0 ? '' : `, cosigned by ${cosigners.map(({ name }) => name).join(', ')}`;
-  return [`In the tree of the checkpoint of ${origin}, size ${size}${by}.`];
+  return [`Covered by the checkpoint of ${origin}, size ${size}${by}.`];
 }
 
 /**
- * The log's bundle of an entry that verified, which has its checkpoint and timestamps; one of head and keys alone where
- * the caller may not read the log's.
+ * Fetches the log's bundle of a verified entry, with its checkpoint and timestamps. Falls back to a bundle of
+ * only head and keys if the caller may not read the log's.
  */
 async function bundleOf(
   log: LogSource,
@@ -180,10 +187,10 @@ async function bundleOf(
   const [bundle, proofs] = [parseBundle(text), parseBundleProofs(text)];
   if (bundle instanceof Fault) return bundle;
   if (proofs instanceof Fault) return proofs;
-  const again = verifyBundle({ ...bundle, keys: new Map([...keys, [entryKey.kid, entryKey]]) });
-  if (again instanceof Fault) return again;
+  const verifiedAgain = verifyBundle({ ...bundle, keys: new Map([...keys, [entryKey.kid, entryKey]]) });
+  if (verifiedAgain instanceof Fault) return verifiedAgain;
   if (bundle.leaf.leafIndex !== leafIndex)
-    return new Fault('WRONG_LEAF', `wanted the bundle of leaf ${leafIndex}, came ${bundle.leaf.leafIndex}`);
+    return new Fault('WRONG_LEAF', `expected leaf ${leafIndex}, got ${bundle.leaf.leafIndex}`);
   const proven = verifyBundleProofs(bundle, proofs, keys);
   if (proven instanceof Fault) return proven;
   const against = await compare(log, head, bundle.head);
@@ -193,16 +200,16 @@ async function bundleOf(
 
 async function queryOf({ entryId, leafIndex, event }: Options): Promise<EntryQuery> {
   if ([entryId, leafIndex, event].filter((given) => given !== undefined).length !== 1) {
-    throw new CommandError('name the entry by one of --entry-id, --leaf-index, --event', exitCodes.usage);
+    throw new CommandError('pass exactly one of --entry-id, --leaf-index and --event', exitCodes.usage);
   }
   if (entryId !== undefined) return { entryId: entryId.toLowerCase() };
   if (leafIndex !== undefined) return { leafIndex };
   const text = await read(event!);
   try {
-    // However the file is laid out: the log holds its canonical form.
+    // The file may have any JSON layout: the log holds the canonical form.
     return { canonical: new TextEncoder().encode(jcs(JSON.parse(text))) };
   } catch (error) {
-    throw new CommandError(`${event} is no JSON: ${(error as Error).message}`);
+    throw new CommandError(`${event} is not valid JSON: ${(error as Error).message}`);
   }
 }
 

@@ -2,50 +2,50 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Report } from './report.ts';
 
-/** After trouble the pause doubles up to this many times: a minute becomes a quarter of an hour. */
+/** Maximum factor for the pause after failed rounds: with a pause of a minute, 16 minutes. */
 const maxBackoff = 16;
 
-/** The longest that a timer takes, 24.8 days; past it Node's fire at once. */
+/** The longest delay of a Node timer, 24.8 days; longer ones fire at once. */
 const maxPauseMs = 2 ** 31 - 1;
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
 
-export interface Watched {
-  /** One audit; what is under way ends with the signal. */
+export interface WatchCallbacks {
+  /** Runs one audit; aborts its requests with the signal. */
   audit(signal: AbortSignal): Promise<Report>;
-  tell(report: Report): void;
+  print(report: Report): void;
 }
 
 /**
- * Audits again and again, and tells each change of state once. It goes on after trouble of any kind, also after answers
- * that it must refuse, which may come from a proxy in between; it ends with the log's misbehaviour, or with SIGINT or
- * SIGTERM, and then as nothing had happened.
+ * Audits repeatedly and reports each change of state once. Continues after unreachable services and rejected
+ * answers, since a proxy may have caused them. Ends with misbehaviour of the log, or with SIGINT or SIGTERM,
+ * for which it returns `ok`.
  */
-export async function watch(intervalMs: number, { audit, tell }: Watched): Promise<ExitCode> {
+export async function watch(intervalMs: number, { audit, print }: WatchCallbacks): Promise<ExitCode> {
   const stop = new AbortController();
   const abort = () => stop.abort();
   for (const signal of stopSignals) process.once(signal, abort);
-  let told = '';
+  let reportedState = '';
   let backoff = 1;
   try {
     for (;;) {
       const report = await audit(stop.signal);
-      // An audit that the stop cut short says nothing about the log.
+      // An audit interrupted by the stop is not a result about the log.
       if (stop.signal.aborted && report.fault?.kind === 'unavailable') return exitCodes.ok;
-      if (report.state !== told) tell(report);
-      told = report.state;
+      if (report.state !== reportedState) print(report);
+      reportedState = report.state;
       if (report.exit === exitCodes.misbehaviour) return report.exit;
       const pauseMs = Math.min(intervalMs * backoff, maxPauseMs);
       await sleep(pauseMs, undefined, { signal: stop.signal }).catch(() => {});
       if (stop.signal.aborted) return exitCodes.ok;
-      backoff = isTrouble(report) ? Math.min(2 * backoff, maxBackoff) : 1;
+      backoff = hasFailed(report) ? Math.min(2 * backoff, maxBackoff) : 1;
     }
   } finally {
     for (const signal of stopSignals) process.off(signal, abort);
   }
 }
 
-/** A head that is too old is an answer like any other. */
-function isTrouble({ fault }: Report): boolean {
+/** A head that is too old is a normal answer and does not increase the pause. */
+function hasFailed({ fault }: Report): boolean {
   return fault !== undefined && fault.code !== 'STALE_HEAD';
 }

@@ -15,28 +15,30 @@ interface Options {
 
 export function witnessCommand(done: (code: ExitCode) => void): Command {
   return new Command('witness')
-    .description('cosign the checkpoints of logs that only ever grow (C2SP tlog-witness)')
-    .requiredOption('--state <folder>', 'where key and memory are kept; one process at a time')
+    .description(
+      'run a witness that cosigns checkpoints of logs after checking that they are append-only (C2SP tlog-witness)',
+    )
+    .requiredOption('--state <folder>', 'folder for key and checkpoints; one process at a time')
     .option('--name <name>', 'name of the key, such as example.org/witness; needed for a new state folder')
     .addOption(
-      new Option('--listen <host:port>', 'address to listen on; port 0 takes a free one, which is printed')
+      new Option('--listen <host:port>', 'address to listen on; port 0 picks a free port and prints it')
         .argParser(address)
         .default({ host: '127.0.0.1', port: 0 }, '127.0.0.1:0'),
     )
-    .option('--log <vkey>', 'verifier key of a log that is cosigned (repeatable)', collect)
-    .option('--logs <file>', 'file of such keys, one a line')
-    .option('--show-key', 'print the verifier key of this witness, for policies, and end')
+    .option('--log <vkey>', 'verifier key of a log to cosign; repeatable', collect)
+    .option('--logs <file>', 'file with such keys, one per line')
+    .option('--show-key', 'print the verifier key of this witness, for policies, and exit')
     .addHelpText(
       'after',
-      '\nIt speaks plain HTTP: what it answers is signed.\n' +
-        'Never put an older copy of the state folder back: the witness would not know what it cosigned since,\n' +
-        'and could contradict it. Where the folder is lost, begin a new witness, with a new key.',
+      '\nIt serves plain HTTP, because its answers are signed.\n' +
+        'Never restore an older copy of the state folder: the witness would not know what it cosigned since,\n' +
+        'and could contradict it. If the folder is lost, set up a new witness with a new key.',
     )
     .action(async (options: Options) => done(await run(options)));
 }
 
 async function run(options: Options): Promise<ExitCode> {
-  // Only this command loads the parts of a server.
+  // Only this command loads the server modules.
   const { WitnessState } = await import('../witness/witness-state.ts');
   if (options.showKey === true) {
     const key = await orFail(WitnessState.readKey(options.state, options.name));
@@ -64,7 +66,7 @@ async function serve(options: Options, logs: readonly VerifierKey[], state: Stat
     logs,
     now: Date.now,
     onContradiction: (found) =>
-      log.error(found, 'the log contradicts what it signed before: check the evidence with `candor verify`'),
+      log.error(found, 'the log contradicts what it signed before; check the evidence with `candor verify`'),
   });
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
@@ -73,17 +75,17 @@ async function serve(options: Options, logs: readonly VerifierKey[], state: Stat
     startWitnessServer({
       witness,
       ...options.listen,
-      onFailure: (error) => log.error({ err: error }, 'a request could not be answered'),
+      onFailure: (error) => log.error({ err: error }, 'cannot answer a request'),
     }),
   );
   const vkey = formatVerifierKey(state.key.public);
   process.stdout.write(`${vkey}\n`);
   if (state.evidence.length > 0)
-    log.error({ evidence: state.evidence }, 'logs have contradicted themselves before');
-  if (state.refused.length > 0)
+    log.error({ evidence: state.evidence }, 'logs contradicted themselves in earlier runs');
+  if (state.rejected.length > 0)
     log.warn(
-      { refused: state.refused },
-      'signed checkpoints were refused: compare them with `candor audit --compare`',
+      { rejected: state.rejected },
+      'signed checkpoints were rejected in earlier runs: compare them with `candor audit --compare`',
     );
   log.info({ url: server.url, pid: process.pid, vkey, logs: logs.map(({ name }) => name) }, 'listening');
   await stopped;
@@ -92,7 +94,7 @@ async function serve(options: Options, logs: readonly VerifierKey[], state: Stat
   return exitCodes.ok;
 }
 
-/** What keeps a witness from starting is for the operator to mend. */
+/** Reports startup failures to the operator as command errors. */
 async function orFail<T>(step: Promise<T>): Promise<T> {
   try {
     return await step;
@@ -107,7 +109,7 @@ async function knownLogs({ log = [], logs: file }: Options): Promise<VerifierKey
   try {
     const listed = file === undefined ? [] : parseLogList(await readFile(file, 'utf8'));
     const all = [...log.map(parseLogKey), ...listed];
-    if (all.length === 0) throw new CommandError('name a log by --log or --logs', exitCodes.usage);
+    if (all.length === 0) throw new CommandError('no log given; use --log or --logs', exitCodes.usage);
     return all;
   } catch (error) {
     if (error instanceof UnknownLogError) {
@@ -123,7 +125,7 @@ function address(text: string): { host: string; port: number } {
     /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+)):(0|[1-9][0-9]{0,4})$/i.exec(text) ?? [];
   const host = bracketed ?? plain;
   if (host === undefined || Number(port) > 65_535) {
-    throw new InvalidArgumentError('wanted a host and a port, such as 127.0.0.1:8081 or [::1]:8081');
+    throw new InvalidArgumentError('must be a host and a port, such as 127.0.0.1:8081 or [::1]:8081');
   }
   return { host, port: Number(port) };
 }

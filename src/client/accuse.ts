@@ -6,14 +6,14 @@ import type { LogSource } from './log-source.ts';
 import type { Pin } from './pin.ts';
 import { judge } from './verdict.ts';
 
-/** The cosigned checkpoint that was pinned with the head. */
+/** Returns the cosigned checkpoint that was pinned with the head, if any. */
 export function corroborationOf(pin: Pin | undefined): readonly Corroboration[] {
   return pin?.checkpoint === undefined ? [] : [{ checkpoint: pin.checkpoint, path: [] }];
 }
 
 /**
- * Writes the evidence, with what the log says of when its heads existed. Where it does not convict, the fault is
- * UNPROVEN instead of misbehaviour.
+ * Writes the evidence, with proof from the log of when its heads existed. If the evidence does not convict,
+ * the fault becomes UNPROVEN instead of misbehaviour.
  */
 export async function accuse(
   found: Evidence,

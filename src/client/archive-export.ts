@@ -12,33 +12,35 @@ import { fetchEdge } from './tiles.ts';
 export interface ExportOptions {
   readonly now: number;
   readonly from?: number;
-  /** Default: up to the head. */
+  /** Default: the size of the head. */
   readonly to?: number;
 }
 
-/** Reads what is needed to begin an archive: the head, the keys, and what ties the range to the head. */
+/**
+ * Fetches the header of an archive: head, keys, and the hashes that connect the range of entries to the head.
+ */
 export async function beginArchive(log: LogSource, options: ExportOptions): Promise<ArchiveHeader | Fault> {
   const signed = await fetchHead(log);
   if (signed instanceof Fault) return signed;
   const { head } = signed;
-  // Entries of any age are exported, so any key may be needed.
+  // Exported entries may be old, so any key may be needed.
   const keys = await fetchAllKeys(log, signed.keys);
   if (keys instanceof Fault) return keys;
   const { from = 0, to = head.size } = options;
   if (from >= to || to > head.size)
-    return new Fault('NO_SUCH_RANGE', `wanted entries from ${from} to below ${to}, the log has ${head.size}`);
+    return new Fault(
+      'NO_SUCH_RANGE',
+      `requested entries from ${from} to below ${to}, but the log has ${head.size}`,
+    );
   const edge = from === 0 ? [] : await fetchEdge(log, from, head.size);
   if (edge instanceof Fault) return edge;
   const proof = to === head.size ? { path: [] } : await fetchConsistency(log, to, head.size);
   if (proof instanceof Fault) return proof;
   const checkpoint = await fetchCheckpoint(log, keys);
   if (checkpoint instanceof Fault && !(checkpoint instanceof NotFound)) return checkpoint;
-  const same = !(checkpoint instanceof Fault) && checkpoint.size === head.size ? checkpoint : undefined;
-  if (same !== undefined && !equalHashes(same.root, head.root))
-    return new Fault(
-      'UNPROVEN',
-      `two roots are signed for size ${head.size}: by the head and by the checkpoint`,
-    );
+  const matching = !(checkpoint instanceof Fault) && checkpoint.size === head.size ? checkpoint : undefined;
+  if (matching !== undefined && !equalHashes(matching.root, head.root))
+    return new Fault('UNPROVEN', `head and checkpoint sign different roots for size ${head.size}`);
   return {
     log: log.url,
     from,
@@ -48,13 +50,14 @@ export async function beginArchive(log: LogSource, options: ExportOptions): Prom
     keys,
     edge,
     proof: proof.path,
-    ...(same === undefined ? {} : { checkpoint: same.note }),
+    ...(matching === undefined ? {} : { checkpoint: matching.note }),
   };
 }
 
 /**
- * The entries that the header announces, a bundle at a time. Their root is compared with the head's before the last
- * are given, so that no archive comes to be whole that wouldn't verify; signatures are left to `verifyArchive`.
+ * Yields the entries of the header's range, one bundle at a time. Compares their root with the head's before
+ * yielding the last bundle, so that an archive that would not verify is never completed. Signatures are
+ * checked only by `verifyArchive`.
  */
 export async function* exportEntries(
   log: LogSource,

@@ -13,43 +13,46 @@ export interface VerifiedArchive {
   readonly headKey: LogKey;
   readonly checkpoint: SignedCheckpoint | undefined;
   readonly entries: number;
-  /** Entries that a key signed which was revoked later. */
+  /** Entries signed by a key that was revoked later. */
   readonly byRevokedKeys: number;
 }
 
 export interface ArchiveOptions {
-  /** Keys that count instead of those in the archive. */
+  /** Keys to use instead of those in the archive. */
   readonly keys?: KeySet;
-  /** Tree-head and checkpoint keys that count instead of those in the archive, as of a pin. */
+  /** Tree-head and checkpoint keys to use instead of those in the archive, for example from a pin. */
   readonly trusted?: KeySet;
-  /** Whose signatures the checkpoint must have. Where one is given, an archive without a checkpoint is refused. */
+  /** Required signatures of the checkpoint. If given, an archive without a checkpoint is rejected. */
   readonly checkpoint?: CheckpointPolicy;
-  /** Verifies the signatures of entries instead of @noble/ed25519 (1 ms each), under the same policy. */
+  /** Verifier for signatures of entries, under the same policy as the default @noble/ed25519 (1 ms each). */
   readonly verify?: Ed25519Verifier;
   onProgress?(next: number, end: number): void;
 }
 
-/** Verifies an archive from its lines, each of at most `maxArchiveLine`: every signature, and the root they give. */
+/**
+ * Verifies an archive from its lines, each of at most `maxArchiveLine` characters: all signatures, and the
+ * root of the entries.
+ */
 export async function verifyArchive(
   lines: AsyncIterable<string>,
   options: ArchiveOptions = {},
 ): Promise<VerifiedArchive | Fault> {
-  let begun: { header: ArchiveHeader; headKey: LogKey; leaves: LeafAudit } | undefined;
+  let started: { header: ArchiveHeader; headKey: LogKey; leaves: LeafAudit } | undefined;
   for await (const line of lines) {
-    if (begun === undefined) {
-      const first = begin(line, options);
+    if (started === undefined) {
+      const first = start(line, options);
       if (first instanceof Fault) return first;
-      begun = first;
+      started = first;
       continue;
     }
-    const failed = addLine(line, begun.leaves, begun.header);
+    const failed = addLine(line, started.leaves, started.header);
     if (failed !== undefined) return failed;
-    options.onProgress?.(begun.leaves.size, begun.header.to);
+    options.onProgress?.(started.leaves.size, started.header.to);
   }
-  if (begun === undefined) return malformedArchive('it is empty');
-  const { header, headKey, leaves } = begun;
+  if (started === undefined) return malformedArchive('it is empty');
+  const { header, headKey, leaves } = started;
   if (leaves.size < header.to)
-    return malformedArchive(`it ends before entry ${leaves.size}, and should go on to below ${header.to}`);
+    return malformedArchive(`it ends before entry ${leaves.size} instead of ${header.to}`);
   const wrong = checkArchiveRoot(leaves.root(), header);
   if (wrong !== undefined) return wrong;
   const checkpoint = checkpointOf(header, keysOf(header, options), options.checkpoint);
@@ -62,7 +65,7 @@ function keysOf(header: ArchiveHeader, { keys, trusted }: ArchiveOptions): KeySe
   return keys ?? (trusted === undefined ? header.keys : anchored(header.keys, trusted));
 }
 
-function begin(
+function start(
   line: string,
   options: ArchiveOptions,
 ): { header: ArchiveHeader; headKey: LogKey; leaves: LeafAudit } | Fault {
@@ -81,7 +84,7 @@ function addLine(line: string, leaves: LeafAudit, header: ArchiveHeader): Fault 
   if (leaves.size === header.to)
     return malformedArchive(`more lines than entries ${header.from} to ${header.to}`);
   if (leaf.leafIndex !== leaves.size)
-    return new Fault('WRONG_LEAF', `wanted entry ${leaves.size}, came ${leaf.leafIndex}`);
+    return new Fault('WRONG_LEAF', `expected entry ${leaves.size}, got ${leaf.leafIndex}`);
   const entry = leaves.add(leaf.canonical);
   return entry instanceof Fault ? entry : undefined;
 }
@@ -96,10 +99,11 @@ function checkpointOf(
   const checkpoint = verifyCheckpoint(header.checkpoint, keys, policy);
   if (checkpoint instanceof Fault) return checkpoint;
   const { head } = header;
-  // Of another size nothing can be said without a proof: that convicts nobody, it is just no archive.
+  // A checkpoint of a different size can't be compared without a proof, so this is an invalid archive rather
+  // than misbehaviour.
   if (checkpoint.size !== head.size)
-    return malformedArchive(`its checkpoint is of size ${checkpoint.size}, its head of ${head.size}`);
+    return malformedArchive(`its checkpoint has size ${checkpoint.size}, but its head has size ${head.size}`);
   if (equalHashes(checkpoint.root, head.root)) return checkpoint;
-  const message = `two roots are signed for size ${head.size}: by the head and by the checkpoint`;
+  const message = `head and checkpoint sign different roots for size ${head.size}`;
   return new Fault(canAccuse(keys, head.signerKeyId, checkpoint.key) ? 'FORK' : 'WRONG_ROOT', message);
 }

@@ -1,14 +1,15 @@
 /**
- * A log, or a part of it, in a file that verifies without the log. One JSON object a line:
+ * An archive of a log or a range of entries that can be verified offline. One JSON object per line:
  *
  *     {"format": "candor-archive/1", "log", "from", "to", "exported_at", "head", "keys",
  *      "edge"?, "proof"?, "checkpoint"?}
  *     {"leaf_index": from, "canonical": base64 of the exact bytes}
  *     …                                                                     to − from lines in order
  *
- * `edge` is the right edge of the tree of the first `from` leaves, from which the entries go on to a root of `to`
- * leaves; `proof` leads from that root to the head's where the head is larger. So a wrong edge or proof, an entry
- * changed, added, left out or moved gives another root than the signed one.
+ * `edge` is the right edge of the tree of the first `from` leaves. Appending the entries to it gives the root
+ * for size `to`. If the head is larger, `proof` is the consistency proof from that root to the head's. A
+ * wrong edge or proof, or an entry that was changed, added, omitted or moved, results in a root that differs
+ * from the signed one.
  */
 import { toBase64 } from '../tlog/base64.ts';
 import { bytesToHex } from '../tlog/hex.ts';
@@ -21,25 +22,28 @@ import { readPath, verifyConsistency } from './verify.ts';
 
 const format = 'candor-archive/1';
 
-/** The first line. */
+/** The first line of an archive. */
 export interface ArchiveHeader {
   readonly log: string;
   /** Entries with `from` ≤ index < `to`. */
   readonly from: number;
   readonly to: number;
-  /** ISO 8601, by the clock of who exported it. */
+  /** ISO 8601, by the exporter's clock. */
   readonly exportedAt: string;
   readonly head: SignedHead;
   readonly keys: KeySet;
-  /** Of the tree of the first `from` leaves; none for 0. */
+  /** Right edge of the tree of the first `from` leaves; empty for 0. */
   readonly edge: readonly Hash[];
-  /** From `to` to the head's size; empty where they are the same. */
+  /** Consistency proof from `to` to the size of the head; empty if they are equal. */
   readonly proof: readonly Hash[];
-  /** The whole note, where the log served one of the head's tree. */
+  /** The complete note, if the log served a checkpoint of the head's tree. */
   readonly checkpoint?: string;
 }
 
-/** Entries are at most 65,535 bytes; the first line holds the keys, of which ten years have 1 MB. */
+/**
+ * Maximum length of a line. Entries have at most 65,535 bytes; the first line holds the keys, 1 MB for ten
+ * years.
+ */
 export const maxArchiveLine = 8 * 2 ** 20;
 
 export function writeArchiveHeader(header: ArchiveHeader): string {
@@ -61,7 +65,7 @@ export function writeArchiveLine(leafIndex: number, canonical: Uint8Array): stri
   return `{"leaf_index":${leafIndex},"canonical":"${toBase64(canonical)}"}\n`;
 }
 
-/** Whether a first line says that an archive follows. */
+/** Whether a first line is the header of an archive. */
 export function looksLikeArchive(line: string): boolean {
   return line.startsWith(`{"format":"${format}"`) || members(parseExact(line))?.format === format;
 }
@@ -77,21 +81,24 @@ export function parseArchiveHeader(line: string): ArchiveHeader | Fault {
   if (head instanceof Fault) return head;
   const keys = readKeySet(fields.keys);
   if (keys instanceof Fault) return keys;
-  if (from >= to || to > head.size) return malformedArchive(`entries ${from} to ${to} of ${head.size}`);
+  if (from >= to || to > head.size)
+    return malformedArchive(`invalid range: entries ${from} to ${to} of ${head.size}`);
   const edge = readHashes(fields.edge, 'edge');
   const proof = readHashes(fields.proof, 'proof');
   if (edge instanceof Fault) return edge;
   if (proof instanceof Fault) return proof;
   if (edge.length !== rootPlan(from).length)
-    return malformedArchive(`${edge.length} hashes on the edge of ${from}`);
+    return malformedArchive(`edge has ${edge.length} hashes for size ${from}`);
   const checkpoint = fields.checkpoint === undefined ? undefined : string(fields.checkpoint);
   if (fields.checkpoint !== undefined && checkpoint === undefined)
-    return malformedArchive('checkpoint is no text');
+    return malformedArchive('checkpoint is not a string');
   const header = { log, from, to, exportedAt, head, keys, edge, proof };
   return checkpoint === undefined ? header : { ...header, checkpoint };
 }
 
-/** Whether the entries gave the root that the head has, or one that its proof leads to the head's from. */
+/**
+ * Checks that the root of the entries is the head's root, or that the proof connects it to the head's root.
+ */
 export function checkArchiveRoot(root: Hash, { head, from, to, proof }: ArchiveHeader): Fault | undefined {
   const fits =
     to === head.size
@@ -99,7 +106,7 @@ export function checkArchiveRoot(root: Hash, { head, from, to, proof }: ArchiveH
       : verifyConsistency({ size: to, root }, head, proof) === undefined;
   return fits
     ? undefined
-    : new Fault('WRONG_ROOT', `entries ${from} to ${to} are not those of the head of ${head.size}`);
+    : new Fault('WRONG_ROOT', `entries ${from} to ${to} do not match the head of size ${head.size}`);
 }
 
 function readHashes(json: Exact | undefined, name: string): Hash[] | Fault {

@@ -20,54 +20,59 @@ export { fetchHead } from './latest.ts';
 export type { Pin } from './pin.ts';
 export { type EntryQuery, type ProvenEntry, proveEntry } from './proven-entry.ts';
 
-/** An idle log signs its head again every hour: a head of twice that age, and the tolerance of clocks, is too old. */
+/** Maximum age of a head: an idle log signs its head every hour, so twice that, plus the clock tolerance. */
 export const defaultMaxAgeMs = 2 * 3_600_000 + clockToleranceMs;
 
 export interface AuditOptions {
-  /** The auditor's own clock, epoch milliseconds. */
+  /** The auditor's clock in epoch milliseconds. */
   readonly now: number;
-  /** A head or a cosignature older than this is a fault; 0 for no limit. Default: `defaultMaxAgeMs`. */
+  /** Maximum age of heads and cosignatures in milliseconds; 0 for no limit. Default: `defaultMaxAgeMs`. */
   readonly maxAgeMs?: number;
-  /** Whose signatures the checkpoint must have. Where one is given, a log without checkpoints is refused. */
+  /** Required signatures of the checkpoint. If given, a log without checkpoints is rejected. */
   readonly checkpoint?: CheckpointPolicy;
   /**
-   * Fingerprints of keys that the operator confirmed: a head or a checkpoint by one of them is accepted although no
-   * pinned key vouches for it, even if the tree does not extend the pinned one.
+   * Fingerprints of keys confirmed with the operator. A head or checkpoint signed by one of them is accepted
+   * without a chain from a pinned key, even if the tree does not extend the pinned one.
    */
   readonly acceptedKeys?: readonly string[];
 }
 
-/** What an audit found to be right. */
+/** The verified statements of a successful audit. */
 interface Sound {
   readonly pin: Pin;
   /** The key that signed the head. */
   readonly key: LogKey;
-  /** As published; not all of them need be trusted. */
+  /** The published keys; some may be untrusted. */
   readonly keys: KeySet;
-  /** Consistent with the head; undefined where the log serves none. */
+  /** Consistent with the head; undefined if the log serves no checkpoint. */
   readonly checkpoint: SignedCheckpoint | undefined;
-  /** How the key of the head came to be trusted, where another one signed the pinned head. */
+  /** How the signer of the head became trusted, if it is not the signer of the pinned head. */
   readonly newKey?: 'vouched' | 'accepted';
 }
 
 export type AuditResult =
-  /** No entry yet, and none expected. */
+  /** The log has no entries yet, and no pin expects any. */
   | { readonly status: 'empty' }
-  /** The first head of a log; `pin` is to be kept. */
+  /** First audit of this log; the caller stores `pin`. */
   | (Sound & { readonly status: 'pinned' })
-  /** The same tree as pinned (perhaps signed again), or one that provably extends it from size `from`. */
+  /** The pinned tree (possibly signed again), or one that provably extends it from size `from`. */
   | (Sound & { readonly status: 'unchanged' | 'extended'; readonly from: number })
-  /** The tree of an accepted key, which does not extend the pinned one for the reason `lost`. */
+  /** The tree of an accepted key, which does not extend the pinned one; `lost` is the reason. */
   | (Sound & { readonly status: 'replaced'; readonly from: number; readonly lost: Fault })
-  /** The pin stays as it is. `evidence` (JSON, see evidence.ts) where statements of the log contradict each other. */
+  /**
+   * The pin must not be changed. `evidence` (JSON, see evidence.ts) is set if statements of the log
+   * contradict each other.
+   */
   | { readonly status: 'fault'; readonly fault: Fault; readonly evidence?: string };
 
 /**
- * Audits a log: fetches the latest head, the checkpoint and the keys; checks signatures, age, that head, checkpoint and
- * pin are of one tree, and that pinned and latest head are in the history. Never throws for what a log answers.
+ * Audits a log: fetches the latest head, the checkpoint and the keys. Checks signatures and age, that head,
+ * checkpoint and pin belong to one tree, and that the pinned and the latest head are in the history. Returns
+ * faults for invalid answers of a log; never throws for them.
  *
- * A head is accepted only by a key of the pin, by one that rotations lead to from there, or by an accepted one. An
- * answer that is refused may come from a cache, so the log is asked again past caches, and that answer counts.
+ * A head is accepted only if signed by a pinned key, by a key that rotations connect to a pinned key, or by
+ * an accepted key. A rejected answer may come from a cache, so the audit is repeated bypassing caches, and
+ * that result counts.
  */
 export async function audit(
   log: LogSource,
@@ -75,8 +80,8 @@ export async function audit(
   options: AuditOptions,
 ): Promise<AuditResult> {
   if (pin !== undefined && pin.log !== log.url) {
-    const moved = 'if the log has moved there, write its new address into the pin';
-    const fault = new Fault('OTHER_LOG', `the pin is of ${pin.log}, not of ${log.url}; ${moved}`);
+    const moved = 'if the log has moved, write its new URL into the pin';
+    const fault = new Fault('OTHER_LOG', `the pin belongs to ${pin.log}, not to ${log.url}; ${moved}`);
     return { status: 'fault', fault };
   }
   const result = await new Audit(log, pin, options).run();
@@ -84,11 +89,11 @@ export async function audit(
   return new Audit(log.pastCaches?.() ?? log, pin, options).run();
 }
 
-/** The head's key, and the keys that are trusted with it. */
+/** The signer of the head, and the keys trusted with it. */
 interface Trust {
   readonly signed: HeadWithKeys;
   readonly keys: KeySet;
-  /** From the pinned keys to the head's. */
+  /** Rotations from the pinned keys to the signer. */
   readonly links: readonly KeyLink[];
   readonly newKey?: 'vouched' | 'accepted';
   readonly history?: KeyHistory;
@@ -110,22 +115,22 @@ class Audit {
   async run(): Promise<AuditResult> {
     const head = await fetchTreeHead(this.#log);
     if (head instanceof EmptyLog) return this.#empty();
-    if (head instanceof Fault) return faulty(head);
+    if (head instanceof Fault) return faultResult(head);
     return this.#pin === undefined ? this.#first(head) : this.#next(head, this.#pin);
   }
 
   #empty(): AuditResult {
     if (this.#pin === undefined) return { status: 'empty' };
     const { size } = this.#pin.head;
-    return faulty(
-      new Fault('LOG_EMPTY', `the log had ${size} entries, and the answer says that it has none`),
+    return faultResult(
+      new Fault('LOG_EMPTY', `the log had ${size} entries, but now reports that it is empty`),
     );
   }
 
-  /** The key of the first head is trusted on first use: people compare its fingerprint. */
+  /** The signer of the first head is trusted on first use: users compare its fingerprint. */
   async #first(head: SignedHead): Promise<AuditResult> {
     const signed = await withPublishedKey(this.#log, head);
-    if (signed instanceof Fault) return faulty(signed);
+    if (signed instanceof Fault) return faultResult(signed);
     const keys = new Map([[signed.key.kid, rootKey(signed.key)]]);
     return this.#finish({ signed, keys, links: [] }, { status: 'pinned' });
   }
@@ -133,28 +138,30 @@ class Audit {
   async #next(head: SignedHead, pin: Pin): Promise<AuditResult> {
     const isPinned = pin.keys.has(head.signerKeyId);
     if (isPinned) {
-      // By the pinned key and before any published key is looked at: what it signed counts in any case.
+      // Verified by the pinned key before fetching published keys: a contradiction signed by it counts in any
+      // case.
       const key = verifyHead(head, pin.keys);
-      if (key instanceof Fault) return faulty(key);
-      const found = await compare(this.#log, pin.head, head);
-      if (found !== undefined) return this.#report(found, { head, links: [], keys: pin.keys });
+      if (key instanceof Fault) return faultResult(key);
+      const contradiction = await compare(this.#log, pin.head, head);
+      if (contradiction !== undefined)
+        return this.#report(contradiction, { head, links: [], keys: pin.keys });
     }
     const signed = await withPublishedKey(this.#log, head);
-    if (signed instanceof Fault) return faulty(signed);
+    if (signed instanceof Fault) return faultResult(signed);
     const trust = isPinned ? { signed, keys: pin.keys, links: [] } : await this.#vouched(signed, pin);
-    if (trust instanceof Fault) return faulty(trust);
+    if (trust instanceof Fault) return faultResult(trust);
     const from = pin.head.size;
     const status = head.size === from ? 'unchanged' : 'extended';
     if (isPinned) return this.#finish(trust, { status, from });
-    const found = await compare(this.#log, pin.head, head);
-    if (found === undefined) return this.#finish(trust, { status, from });
-    const lost = 'fault' in found ? found.fault : found;
+    const contradiction = await compare(this.#log, pin.head, head);
+    if (contradiction === undefined) return this.#finish(trust, { status, from });
+    const lost = 'fault' in contradiction ? contradiction.fault : contradiction;
     if (trust.newKey === 'accepted' && lost.kind !== 'unavailable')
       return this.#finish(trust, { status: 'replaced', from, lost });
-    return this.#report(found, { head, ...trust });
+    return this.#report(contradiction, { head, ...trust });
   }
 
-  /** Why a head by a key that is not pinned is trusted; a fault where it is not. */
+  /** Determines why a head signed by a key that is not pinned is trusted; a fault if it is not. */
   async #vouched(signed: HeadWithKeys, pin: Pin): Promise<Trust | Fault> {
     const history = await fetchKeyHistory(this.#log);
     if (history instanceof Fault) return history;
@@ -174,16 +181,16 @@ class Audit {
     return explainNewKey(this.#log, pin, { ...signed, keys: known }, history, chain);
   }
 
-  /** Everything that is checked once head and pin are known to be of one tree. */
+  /** Runs the remaining checks once head and pin are known to belong to one tree. */
   async #finish(trust: Trust, about: Outcome): Promise<AuditResult> {
     const { signed, newKey } = trust;
     const { head, key } = signed;
     const ended = await this.#withEndings(trust);
-    if (ended instanceof Fault) return faulty(ended);
+    if (ended instanceof Fault) return faultResult(ended);
     const changed = await this.#changedKey(signed.keys, ended);
-    if (changed !== undefined) return faulty(changed);
+    if (changed !== undefined) return faultResult(changed);
     const seen = await this.#checkpoint(trust, ended);
-    if (seen instanceof Fault) return faulty(seen);
+    if (seen instanceof Fault) return faultResult(seen);
     if (seen !== undefined && 'fault' in seen) return this.#report(seen, { head, ...trust, keys: ended });
     const known = newKey === 'accepted' ? undefined : this.#pin;
     const other = known && (await compareAhead(this.#log, known, head, seen));
@@ -192,7 +199,7 @@ class Audit {
       (await this.#missingHead(head, about)) ?? outOfTime(head, this.#options.now, this.#maxAgeMs);
     if (fault?.code === 'HEAD_MISSING' || fault?.code === 'HEAD_FROM_FUTURE')
       return this.#report({ fault }, { head, ...trust, keys: ended });
-    if (fault !== undefined) return faulty(fault);
+    if (fault !== undefined) return faultResult(fault);
 
     const at = new Date(this.#options.now).toISOString();
     const keys = this.#pinnedKeys(ended, seen, newKey, ended.get(head.signerKeyId)?.life);
@@ -233,8 +240,8 @@ class Audit {
   }
 
   /**
-   * The checkpoint by the pinned checkpoint key, by one that the operator accepted, or on first use by a published
-   * one. Undefined where the log serves none and never did.
+   * Fetches the checkpoint, which must be signed by the pinned checkpoint key, by an accepted key, or on
+   * first use by a published key. Undefined if the log serves no checkpoint and never did.
    */
   async #checkpoint(
     { signed: { head, keys: published }, newKey }: Trust,
@@ -242,7 +249,7 @@ class Audit {
   ): Promise<CheckpointResult> {
     const accepted = acceptedKeys(published, this.#accepted);
     const pinned = new Map([...trusted].filter(([kid, key]) => isCheckpointKey(key) && !accepted.has(kid)));
-    // After the pinned key was revoked, only an accepted one takes its place.
+    // If the pinned key was revoked, only an accepted key can replace it.
     const hadOne =
       newKey !== 'accepted' && [...trusted.values()].some(({ purpose }) => purpose === 'checkpoint');
     const isFirst = pinned.size === 0 && !hadOne;
@@ -268,7 +275,10 @@ class Audit {
     return checkInHistory(this.#log, this.#pin.head);
   }
 
-  /** The trusted keys, and the checkpoint key. After an accepted key only those of before that are known to have ended. */
+  /**
+   * The trusted keys and the checkpoint key for the new pin. After a key was accepted, earlier keys are
+   * kept only if they are known to have ended.
+   */
   #pinnedKeys(
     trusted: KeySet,
     seen: SignedCheckpoint | undefined,
@@ -276,19 +286,19 @@ class Audit {
     life: string | undefined,
   ): KeySet {
     const isAccepted = (key: LogKey) => this.#accepted.includes(fingerprint(key));
-    const kept = [...trusted].filter(
+    const pinned = [...trusted].filter(
       ([kid, key]) =>
         newKey !== 'accepted' || key.state !== 'active' || isAccepted(key) || kid === seen?.key.kid,
     );
-    // A checkpoint key from elsewhere (`policy.logKey`) is the caller's to keep.
-    // One that nothing vouches for is kept on first use alone: later anybody on the way could plant his own.
-    const isKept = (key: LogKey) =>
+    // A checkpoint key given by the caller (`policy.logKey`) is not pinned. A key without a chain of trust is
+    // pinned only on first use: later, a proxy could inject its own.
+    const isPinned = (key: LogKey) =>
       this.#pin === undefined || newKey === 'accepted' || isAccepted(key) || trusted.has(key.kid);
     const own =
-      this.#policy?.logKey === undefined && seen !== undefined && isKept(seen.key)
+      this.#policy?.logKey === undefined && seen !== undefined && isPinned(seen.key)
         ? [checkpointRoot(seen.key, life)]
         : [];
-    return new Map([...kept, ...own.map((key) => [key.kid, key] as const)]);
+    return new Map([...pinned, ...own.map((key) => [key.kid, key] as const)]);
   }
 
   get #maxAgeMs(): number {
@@ -301,9 +311,9 @@ class Audit {
     return { ...checkpoint, cosignedSinceS: Math.max(0, Math.floor((now - this.#maxAgeMs) / 1000)) };
   }
 
-  /** A contradiction leaves evidence; it is misbehaviour only if the evidence convicts. */
+  /** Writes evidence of a contradiction. It is reported as misbehaviour only if the evidence convicts. */
   async #report(
-    found: Fault | Accusation,
+    contradiction: Fault | FoundContradiction,
     {
       head,
       links,
@@ -311,8 +321,8 @@ class Audit {
       signed,
     }: Pick<Trust, 'links' | 'keys'> & { head: SignedHead; signed?: HeadWithKeys },
   ): Promise<AuditResult> {
-    if (found instanceof Fault) return faulty(found);
-    const { fault, ...shown } = found;
+    if (contradiction instanceof Fault) return faultResult(contradiction);
+    const { fault, ...details } = contradiction;
     const pin = this.#pin;
     const pinnedKeys = pin && (await withLaterEndings(this.#log, pin, head));
     const life = keys.get(head.signerKeyId)?.life;
@@ -322,7 +332,7 @@ class Audit {
       message: fault.message,
       log: this.#log.url,
       foundAt: new Date(this.#options.now).toISOString(),
-      ...shown,
+      ...details,
       ...(pin && { pinnedAt: pin.updatedAt, pinnedHead: pin.head, pinnedKeys: withKey(pinnedKeys!, logKey) }),
       corroboration: corroborationOf(pin),
       ...(links.length > 0 && { links }),
@@ -340,15 +350,15 @@ type Outcome =
 
 type CheckpointResult = SignedCheckpoint | Fault | (Contradiction & { checkpoint: string }) | undefined;
 
-type Accusation = Contradiction & Pick<Evidence, 'checkpoint' | 'checkpoints'>;
+type FoundContradiction = Contradiction & Pick<Evidence, 'checkpoint' | 'checkpoints'>;
 
-const faulty = (fault: Fault): AuditResult => ({ status: 'fault', fault });
+const faultResult = (fault: Fault): AuditResult => ({ status: 'fault', fault });
 
 function isCheckpointKey({ purpose, state }: LogKey): boolean {
   return purpose === 'checkpoint' && state === 'active';
 }
 
-/** As first seen, without a period, in the life of the head that the checkpoint agrees with. */
+/** The key as first seen, without a period, in the life of the head that the checkpoint agrees with. */
 function checkpointRoot({ kid, x, publicKey, origin }: LogKey, life: string | undefined): LogKey {
   const named = { ...(origin !== undefined && { origin }), ...(life !== undefined && { life }) };
   const about = { purpose: 'checkpoint', state: 'active', ...named };

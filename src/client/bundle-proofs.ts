@@ -17,25 +17,28 @@ import {
   verifyInclusion,
 } from './verify.ts';
 
-/** An RFC 3161 token over the SHA-256 of a checkpoint. */
+/** An RFC 3161 token for the SHA-256 of a checkpoint. */
 export interface TimestampClaim {
-  /** URL of the authority, as the log names it. */
+  /** URL of the authority, as logged. */
   readonly authority: string;
-  /** The note. */
+  /** The complete note. */
   readonly checkpoint: string;
   /** TimeStampToken in DER. */
   readonly token: Uint8Array;
 }
 
-/** The parts of a bundle beside head and entry. Bundles of earlier versions have none. */
+/** The optional parts of a bundle. Bundles of earlier versions have none. */
 export interface BundleProofs {
   readonly checkpoint?: {
     readonly proof: TlogProof;
-    /** The tlog-proof as it stands in the bundle. */
+    /** The tlog-proof as text, as in the bundle. */
     readonly text: string;
-    /** False where the log signed the checkpoint for this bundle, because the published one did not cover the entry. */
+    /**
+     * False if the log signed the checkpoint for this bundle, because the published one did not cover the
+     * entry.
+     */
     readonly published: boolean;
-    /** Between the trees of checkpoint and head, from the smaller to the larger. */
+    /** Consistency proof between the trees of checkpoint and head, from the smaller to the larger. */
     readonly consistency: readonly Hash[];
   };
   readonly notBefore: readonly { readonly leaf: LogLeaf; readonly path: readonly Hash[] }[];
@@ -43,24 +46,30 @@ export interface BundleProofs {
 }
 
 export interface ProofOptions {
-  /** Whose signatures the checkpoint must have. Where one is given, a bundle without a checkpoint is refused. */
+  /** Required signatures of the checkpoint. If given, a bundle without a checkpoint is rejected. */
   readonly policy?: CheckpointPolicy | undefined;
-  /** Whether the keys came from elsewhere than the file: only then do two signed roots accuse the log. */
+  /**
+   * Whether the keys come from a source other than the file. Only then do two signed roots prove
+   * misbehaviour.
+   */
   readonly trustedKeys?: boolean;
 }
 
 export interface VerifiedProofs {
   readonly checkpoint?: SignedCheckpoint & { readonly published: boolean };
-  /** Tokens that were in the log before the entry. They are tied to the entry; the tokens themselves are not verified. */
+  /**
+   * Tokens that were logged before the entry. Their link to the entry is verified, the tokens themselves are
+   * not.
+   */
   readonly notBefore: readonly TimestampClaim[];
-  /** Tokens over checkpoints that have the entry. The same holds. */
+  /** Tokens for checkpoints that cover the entry. Same verification. */
   readonly notAfter: readonly TimestampClaim[];
 }
 
-/** More than the service puts in: one for each authority. */
+/** More than the service writes, which is one per authority. */
 const maxTimestamps = 64;
 
-/** Reads `{tlog_proof, checkpoint_published, checkpoint_consistency, timestamps}` of a bundle. */
+/** Parses `{tlog_proof, checkpoint_published, checkpoint_consistency, timestamps}` of a bundle. */
 export function parseBundleProofs(text: string): BundleProofs | Fault {
   const fields = members(parseExact(text));
   const checkpoint = readCheckpointPart(fields ?? {});
@@ -76,9 +85,9 @@ export function parseBundleProofs(text: string): BundleProofs | Fault {
 }
 
 /**
- * Verifies that the checkpoint is signed and has the same leaf in a tree that is one with the head's, and ties the
- * timestamps to the entry. The bundle itself must have passed `verifyBundle` with the same keys. RFC 3161 tokens are
- * left to the caller: they need X.509.
+ * Verifies that the checkpoint is signed, has the same leaf, and is consistent with the head, and that the
+ * timestamps are linked to the entry. The bundle itself must have passed `verifyBundle` with the same keys.
+ * RFC 3161 tokens must be verified by the caller, because that requires X.509.
  */
 export function verifyBundleProofs(
   bundle: Bundle,
@@ -95,8 +104,8 @@ export function verifyBundleProofs(
     notBefore.push(claim);
   }
   for (const claim of proofs.notAfter) {
-    const wrong = coveredBy(bundle.leaf, claim);
-    if (wrong !== undefined) return wrong;
+    const notCovered = coveredBy(bundle.leaf, claim);
+    if (notCovered !== undefined) return notCovered;
   }
   return { ...(checkpoint && { checkpoint }), notBefore, notAfter: proofs.notAfter };
 }
@@ -108,27 +117,27 @@ function verifyCheckpointPart(
   { policy, trustedKeys = false }: ProofOptions,
 ): VerifiedProofs['checkpoint'] | Fault {
   if (part === undefined)
-    return policy && new Fault('UNSIGNED_CHECKPOINT', 'the bundle has no tlog_proof, and so no checkpoint');
+    return policy && new Fault('UNSIGNED_CHECKPOINT', 'the bundle has no tlog_proof and thus no checkpoint');
   const { proof, published, consistency } = part;
   const checkpoint = verifyCheckpoint(proof.note, keys, policy);
   if (checkpoint instanceof Fault) return checkpoint;
   if (proof.leafIndex !== leaf.leafIndex)
-    return new Fault('WRONG_LEAF', `the tlog_proof is of leaf ${proof.leafIndex}, not ${leaf.leafIndex}`);
+    return new Fault('WRONG_LEAF', `the tlog_proof is for leaf ${proof.leafIndex}, not ${leaf.leafIndex}`);
   const included = verifyInclusion(leaf, proof.path, checkpoint);
   if (included instanceof Fault) return included;
   const [smaller, larger] = checkpoint.size <= head.size ? [checkpoint, head] : [head, checkpoint];
   if (smaller.size === larger.size && !equalHashes(smaller.root, larger.root)) {
-    const message = `head and checkpoint have two roots for size ${head.size}`;
-    const accuses = trustedKeys && canAccuse(keys, head.signerKeyId, checkpoint.key);
-    return new Fault(accuses ? 'FORK' : 'WRONG_ROOT', message);
+    const message = `head and checkpoint have different roots for size ${head.size}`;
+    const provesFork = trustedKeys && canAccuse(keys, head.signerKeyId, checkpoint.key);
+    return new Fault(provesFork ? 'FORK' : 'WRONG_ROOT', message);
   }
-  const apart = verifyConsistency(smaller, larger, consistency);
-  if (apart !== undefined)
-    return malformed(`checkpoint_consistency does not lead from size ${smaller.size} to ${larger.size}`);
+  const inconsistent = verifyConsistency(smaller, larger, consistency);
+  if (inconsistent !== undefined)
+    return malformed(`checkpoint_consistency does not connect sizes ${smaller.size} and ${larger.size}`);
   return { ...checkpoint, published };
 }
 
-/** The token in an entry of kind checkpoint.timestamped that stands before the bundle's in the same tree. */
+/** Returns the token of a checkpoint.timestamped entry that precedes the bundle's entry in the same tree. */
 function loggedBefore(
   { leaf, head }: Bundle,
   earlier: LogLeaf,
@@ -143,7 +152,7 @@ function loggedBefore(
   const data = members(read.entry.data as Exact);
   const claim = readClaim(data);
   if (read.entry.kind !== 'checkpoint.timestamped' || claim === undefined)
-    return malformed(`not_before: entry ${earlier.leafIndex} holds no timestamp`);
+    return malformed(`not_before: entry ${earlier.leafIndex} has no timestamp`);
   return claim;
 }
 
@@ -163,14 +172,14 @@ function readCheckpointPart(
   const { tlog_proof: text, checkpoint_published: published } = fields;
   if (text === undefined) return undefined;
   if (typeof text !== 'string' || typeof published !== 'boolean')
-    return malformed('tlog_proof: must be text, with checkpoint_published true or false beside it');
+    return malformed('tlog_proof: must be a string, with a boolean checkpoint_published');
   const consistency = readPath(fields.checkpoint_consistency);
   if (consistency instanceof Fault) return consistency;
   const proof = readTlogProof(text);
   return proof instanceof Fault ? proof : { proof, text, published, consistency };
 }
 
-/** Reads a C2SP tlog-proof. Nothing of it is verified. */
+/** Parses a C2SP tlog-proof without verifying it. */
 export function readTlogProof(text: string): TlogProof | Fault {
   try {
     return parseTlogProof(text);
@@ -208,7 +217,7 @@ function readAfter(json: Exact): BundleProofs['notAfter'][number] | Fault {
   return path instanceof Fault ? path : { ...claim, path };
 }
 
-/** The claim in these members; undefined where one is missing. */
+/** The claim in these members; undefined if one is missing. */
 export function readClaim(
   fields: Readonly<Record<string, Exact | undefined>> | undefined,
 ): TimestampClaim | undefined {

@@ -17,32 +17,36 @@ import { Fault } from './fault.ts';
 import { checkpointSigners, type KeySet, type LogKey } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 
-/** Whose signatures a checkpoint must have. */
+/** Required signatures of a checkpoint. */
 export interface CheckpointPolicy {
-  /** The log's own key, known from elsewhere; otherwise the checkpoint keys of its key set count. */
+  /** The log's key from a trusted source. Default: the checkpoint keys in its key set. */
   readonly logKey?: VerifierKey;
   readonly witnesses?: readonly VerifierKey[];
-  /** How many of the witnesses must have cosigned. Default: all of them. */
+  /** Number of witnesses that must have cosigned. Default: all. */
   readonly quorum?: number;
-  /** Cosignatures from before don't count, seconds since 1970: who shows an old checkpoint can hide what came after. */
+  /**
+   * Cosignatures before this time (seconds since 1970) are ignored, because an old checkpoint could hide
+   * later entries.
+   */
   readonly cosignedSinceS?: number;
 }
 
-/** A checkpoint (C2SP tlog-checkpoint) that verified. */
+/** A verified checkpoint (C2SP tlog-checkpoint). */
 export interface SignedCheckpoint {
-  /** The whole note. */
+  /** The complete note. */
   readonly note: string;
   readonly origin: string;
   readonly size: number;
   readonly root: Hash;
   readonly key: LogKey;
-  /** The trusted witnesses that cosigned, and when by their clocks (seconds since 1970). */
+  /** The trusted witnesses that cosigned, with the time by their clocks in seconds since 1970. */
   readonly cosigners: readonly { readonly name: string; readonly timeS: number }[];
 }
 
 /**
- * Whether the note is a checkpoint that the log signed: by the key that `policy` names, else by a checkpoint key of
- * the key set under its own origin. Signatures of unknown keys are passed over; a wrong one of a known key refuses it.
+ * Verifies that the note is a checkpoint signed by the log: by the key in `policy`, or else by a checkpoint
+ * key of the key set for the origin. Signatures by unknown keys are ignored; an invalid one by a known key is
+ * a fault.
  */
 export function verifyCheckpoint(
   note: string,
@@ -53,7 +57,7 @@ export function verifyCheckpoint(
   if (read instanceof Fault) return read;
   const { parsed, origin, size, root } = read;
   if (policy.logKey !== undefined && policy.logKey.name !== origin)
-    return new Fault('WRONG_ORIGIN', `the checkpoint is of ${shown(origin)}, not of ${policy.logKey.name}`);
+    return new Fault('WRONG_ORIGIN', `the origin is ${truncated(origin)}, not ${policy.logKey.name}`);
   const known = policy.logKey === undefined ? checkpointSigners(keys, origin) : [asLogKey(policy.logKey)];
   const key = signerOf(parsed, origin, known);
   if (key instanceof Fault) return key;
@@ -61,19 +65,20 @@ export function verifyCheckpoint(
   return cosigners instanceof Fault ? cosigners : { note, origin, size, root, key, cosigners };
 }
 
-/** A verifier key of C2SP signed-note (`name+id+base64`) that can be used. */
+/** Parses a verifier key of C2SP signed-note (`name+id+base64`) and checks that it is a valid Ed25519 key. */
 export function parseCheckpointKey(text: string): VerifierKey | Fault {
   try {
     const key = parseVerifierKey(sha256, text);
     if (isEd25519Key(key.publicKey)) return key;
-    return new Fault('WEAK_KEY', `the key of ${key.name} is no acceptable Ed25519 key`);
+    return new Fault('WEAK_KEY', `the key of ${key.name} is not a valid Ed25519 key`);
   } catch (error) {
-    if (error instanceof TlogError) return new Fault('MALFORMED_KEYS', `no verifier key: ${error.message}`);
+    if (error instanceof TlogError)
+      return new Fault('MALFORMED_KEYS', `not a valid verifier key: ${error.message}`);
     throw error;
   }
 }
 
-/** A log's key that came from elsewhere, beside those of a key set. */
+/** Converts a log's key that does not come from a key set. */
 export function asLogKey(key: VerifierKey, life?: string): LogKey {
   const x = toBase64(key.publicKey).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
   const kid = `${key.name}+${key.keyId.toString(16).padStart(8, '0')}`;
@@ -82,23 +87,23 @@ export function asLogKey(key: VerifierKey, life?: string): LogKey {
   return { kid, x, publicKey: key.publicKey, ...about, fromSize: undefined, toSize: undefined };
 }
 
-/** Reads a checkpoint. Nothing of it is verified. */
+/** Parses a checkpoint without verifying it. */
 export function readCheckpoint(
   note: string,
 ): { parsed: Note; origin: string; size: number; root: Hash } | Fault {
   try {
     const parsed = parseNote(note);
     const { origin, size, root } = parseCheckpoint(parsed.text);
-    // A tree without entries has one root, and nothing to audit.
-    if (size === 0) return new Fault('MALFORMED_CHECKPOINT', 'the checkpoint is of size 0');
+    // An empty tree has a fixed root, and nothing to audit.
+    if (size === 0) return new Fault('MALFORMED_CHECKPOINT', 'the checkpoint has size 0');
     return { parsed, origin, size, root };
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    return new Fault('MALFORMED_CHECKPOINT', `no checkpoint: ${error.message}`);
+    return new Fault('MALFORMED_CHECKPOINT', `not a valid checkpoint: ${error.message}`);
   }
 }
 
-/** Whether another key than the log's can have signed the note. */
+/** Whether the note has more signatures than the log's. */
 export function isCosigned(note: string): boolean {
   const read = readCheckpoint(note);
   return !(read instanceof Fault) && read.parsed.signatures.length > 1;
@@ -112,12 +117,12 @@ function signerOf(note: Note, origin: string, keys: readonly LogKey[]): LogKey |
   }
   return new Fault(
     'UNSIGNED_CHECKPOINT',
-    `no known checkpoint key of ${shown(origin)} signed the checkpoint`,
+    `no known checkpoint key of ${truncated(origin)} signed the checkpoint`,
   );
 }
 
 function cosignersOf(note: Note, policy: CheckpointPolicy): { name: string; timeS: number }[] | Fault {
-  // One key counts once, whatever it is called: a cosignature doesn't name its cosigner.
+  // A key counts only once, under whatever names: a cosignature doesn't contain the name of its cosigner.
   const distinct = new Map(policy.witnesses?.map((key) => [key.publicKey.join(), key]));
   const witnesses = [...distinct.values()];
   const { quorum = witnesses.length, cosignedSinceS = 0 } = policy;
@@ -132,10 +137,10 @@ function cosignersOf(note: Note, policy: CheckpointPolicy): { name: string; time
   if (cosigners.length >= quorum) return cosigners;
   const names = cosigners.map(({ name }) => name).join(', ') || 'none';
   const since = cosignedSinceS === 0 ? '' : ` since ${cosignedSinceS} (seconds since 1970)`;
-  return new Fault('QUORUM_MISSED', `cosigned by ${cosigners.length} (${names})${since}, wanted ${quorum}`);
+  return new Fault('QUORUM_MISSED', `cosigned by ${cosigners.length} (${names})${since}, need ${quorum}`);
 }
 
-/** The bytes behind the key id. */
+/** The signature bytes after the key id. */
 function signatureBy(
   note: Note,
   name: string,
@@ -151,7 +156,7 @@ function signatureBy(
   }
 }
 
-/** An origin comes from the log: long ones are cut. */
-function shown(origin: string): string {
+/** Truncates an origin for messages, because the log chooses it. */
+function truncated(origin: string): string {
   return origin.length <= 200 ? origin : `${origin.slice(0, 200)}…`;
 }

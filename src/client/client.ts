@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts';
 import { parseLines } from './parse-lines.ts';
 import { toldError } from './told-error.ts';
 
-/** What the updates of channel `topology` are applied with. */
+/** Functions that apply updates of channel `topology`. */
 export { applyTopologyUpdate, applyTopologyUpdates } from './topology.ts';
 
 type Simplify<T> = { [K in keyof T]: T[K] };
@@ -14,7 +14,7 @@ type OptionalIfEmpty<K extends string, V> =
   Record<never, never> extends V ? { [P in K]?: V } : { [P in K]: V };
 type Part<K extends string, S> = S extends TSchema ? OptionalIfEmpty<K, Static<S>> : unknown;
 
-/** A filter takes one value or several. */
+/** Filters accept one value or several. */
 export type QueryValues<Q> = {
   [K in keyof Q]: Q[K] extends (infer V)[] | undefined ? V | readonly V[] : Q[K];
 };
@@ -30,7 +30,9 @@ type BodyPart<B> = B extends { readonly kind: 'json'; readonly schema: infer S e
       }
     : unknown;
 
-/** What a call of the operation is given: its path parameters, query, headers and body, and a way to give up. */
+/**
+ * The input of a call: path parameters, query, headers and body of the operation, and a signal to cancel it.
+ */
 export type CallInput<O extends OperationId> = Simplify<
   Part<'params', Member<Routes[O], 'params'>> &
     QueryPart<Member<Routes[O], 'query'>> &
@@ -47,25 +49,25 @@ type ResultOf<R> = R extends { readonly kind: 'json'; readonly schema: infer S e
       : undefined;
 type Success<R> = R[keyof R & (200 | 201 | 202 | 204)];
 
-/** What the operation answers: the whole body, typed by its schema; undefined where there is none. */
+/** The result of a call: the complete body, typed by its schema; undefined if the response has none. */
 export type CallResult<O extends OperationId> = ResultOf<Success<Routes[O]['responses']>>;
 
-/** Operations that answer by HTTP, not by an upgrade. */
+/** Operations over HTTP, without WebSocket upgrades. */
 export type CallId = {
   [O in OperationId]: Routes[O] extends { readonly websocket: unknown } ? never : O;
 }[OperationId];
 
-/** Operations that answer with a text, which may be long. */
+/** Operations that respond with a text, which may be long. */
 export type TextId = {
   [O in CallId]: Routes[O]['responses'] extends { readonly 200: { readonly kind: 'text' } } ? O : never;
 }[CallId];
 
-/** Operations that answer with a page of a list. */
+/** Operations that respond with a page of a list. */
 export type ListId = {
   [O in CallId]: Success<Routes[O]['responses']> extends { readonly lines: TSchema } ? O : never;
 }[CallId];
 
-/** What a list is asked by when all of it is wanted: there are no pages to choose then. */
+/** The input to read a complete list, without the parameters that select a page. */
 export type ListInput<O extends ListId> = Simplify<
   Part<'params', Member<Routes[O], 'params'>> & {
     query?: Omit<CallInput<O> extends { query?: infer Q } ? Q : never, 'page' | 'per_page' | 'cursor'>;
@@ -73,37 +75,37 @@ export type ListInput<O extends ListId> = Simplify<
   }
 >;
 
-/** An item of the list, as it stands in `data` of a page. */
+/** An item of the list, as in `data` of a page. */
 export type ListItem<O extends ListId> =
   CallResult<O> extends { readonly data: readonly (infer Item)[] } ? Item : never;
 
 export interface Client {
   /**
-   * Calls one operation of the table of routes.
+   * Calls an operation of the API.
    *
-   * @throws ServiceError with the service's code and details; UNAVAILABLE where it could not be reached or the
-   * answer is none of its own; CANCELLED where `signal` was aborted.
+   * @throws ServiceError with the service's code and details; UNAVAILABLE if the service could not be reached
+   * or the response is not from it; CANCELLED if `signal` was aborted
    */
   call<O extends CallId>(
     operation: O,
     ...input: Record<never, never> extends CallInput<O> ? [CallInput<O>?] : [CallInput<O>]
   ): Promise<CallResult<O>>;
   /**
-   * All items of a list as it is filtered and sorted, asked for with the first and read as they are taken: while none
-   * is, the service makes no more. Ending the loop ends the request.
+   * Iterates over all items of a list, filtered and sorted by the query. The request starts with the first
+   * item, and backpressure stops the service while no item is read. Leaving the loop cancels the request.
    *
-   * @throws as `call` does, while the loop runs; UNAVAILABLE also where the list breaks off before its end
+   * @throws as `call` does, during the loop; UNAVAILABLE also if the list ends prematurely
    */
   items<O extends ListId>(
     operation: O,
     ...input: Record<never, never> extends ListInput<O> ? [ListInput<O>?] : [ListInput<O>]
   ): AsyncGenerator<ListItem<O>, void, undefined>;
   /**
-   * The same list as the bytes of a file: NDJSON, or an Arrow IPC stream. Read as they are taken; cancelling the stream
-   * ends the request.
+   * Streams the same list as a file: NDJSON or an Arrow IPC stream, with backpressure. Cancelling the stream
+   * cancels the request.
    *
-   * @throws as `call` does, until the list begins; then the stream fails: with UNAVAILABLE where the list breaks off
-   * before its end, CANCELLED where `signal` was aborted
+   * @throws as `call` does, until the response begins; then the stream fails: with UNAVAILABLE if the list
+   * ends prematurely, CANCELLED if `signal` was aborted
    */
   whole<O extends ListId>(
     operation: O,
@@ -111,7 +113,7 @@ export interface Client {
     ...input: Record<never, never> extends ListInput<O> ? [ListInput<O>?] : [ListInput<O>]
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
   /**
-   * A text as the bytes of a file, read as they are taken; cancelling the stream ends the request.
+   * Streams a text, with backpressure. Cancelling the stream cancels the request.
    *
    * @throws as `whole` does
    */
@@ -119,30 +121,33 @@ export interface Client {
     operation: O,
     ...input: Record<never, never> extends CallInput<O> ? [CallInput<O>?] : [CallInput<O>]
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
-  /** Sends sensors' records, NDJSON unless `contentType` says otherwise. */
+  /** Sends records of sensors; NDJSON unless `contentType` is set. */
   ingest(
     body: CallInput<'ingest'>['body'],
     options?: Omit<CallInput<'ingest'>, 'body'>,
   ): Promise<CallResult<'ingest'>['data']>;
-  /** The credentials of later calls; undefined for none. */
+  /** Sets the bearer token for later calls; undefined removes it. */
   setToken(token: string | undefined): void;
 }
 
-/** A typed client of the service, by fetch of the platform: Node 22 and browsers alike. Live events are `openLive`'s. */
+/**
+ * Creates a typed client of the service, based on the platform's fetch: for Node 22 and browsers. Live events
+ * are in `openLive`.
+ */
 export function createClient(options: { baseUrl: string; token?: string; fetch?: typeof fetch }): Client {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const send = options.fetch ?? fetch;
   let token = options.token;
 
-  /** Fails as calls do: for this client's own reasons here, for the service's in `read`. */
+  /** Maps failures of the request to a ServiceError. Error responses are handled in `read`. */
   const failure = (operation: CallId, { signal }: AnyInput, error: unknown): ServiceError => {
     if (error instanceof ServiceError) return error;
-    if (signal?.aborted) return new ServiceError('CANCELLED', `${operation} was given up`);
+    if (signal?.aborted) return new ServiceError('CANCELLED', `${operation} was cancelled`);
     const cause = error instanceof Error ? (error.cause ?? error) : error;
-    return new ServiceError('UNAVAILABLE', `${operation}: ${baseUrl} could not be reached: ${String(cause)}`);
+    return new ServiceError('UNAVAILABLE', `${operation}: cannot reach ${baseUrl}: ${String(cause)}`);
   };
 
-  const ask = (operation: CallId, input: AnyInput, accept: string): Promise<Response> => {
+  const request = (operation: CallId, input: AnyInput, accept: string): Promise<Response> => {
     const route: Route = routes[operation];
     const headers = headersOf(route, input, token);
     headers.set('accept', accept);
@@ -161,7 +166,7 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
     let response: Response;
     let bytes: Uint8Array;
     try {
-      response = await ask(operation, input, 'application/json');
+      response = await request(operation, input, 'application/json');
       bytes = new Uint8Array(await response.arrayBuffer());
     } catch (error) {
       throw failure(operation, input, error);
@@ -169,17 +174,17 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
     return read(operation, routes[operation], response.status, bytes);
   };
 
-  /** The body of an answer of the type that is wanted, once the service has begun to send it. */
+  /** Returns the body of a response of type `accept`, once the service has begun to send it. */
   const begin = async (
     operation: CallId,
     accept: string,
     input: AnyInput,
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> => {
-    const response = await ask(operation, input, accept);
+    const response = await request(operation, input, accept);
     const { status, body } = response;
     if (status === 200 && body !== null && response.headers.get('content-type') === accept) return body;
     read(operation, routes[operation], status, new Uint8Array(await response.arrayBuffer()));
-    throw new ServiceError('UNAVAILABLE', `${operation}: the answer with status ${status} is no ${accept}`);
+    throw new ServiceError('UNAVAILABLE', `${operation}: response with status ${status} is not ${accept}`);
   };
 
   async function* items(operation: CallId, input: AnyInput = {}): AsyncGenerator<unknown, void, undefined> {
@@ -190,7 +195,7 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
     }
   }
 
-  /** The same, failing as calls do. */
+  /** Wraps the body in a stream that fails with the errors of `call`. */
   const stream = async (operation: CallId, accept: string, input: AnyInput = {}) => {
     let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
     try {
@@ -211,7 +216,7 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
         },
         cancel: (reason) => reader.cancel(reason),
       },
-      // Nothing is read ahead of who takes it.
+      // No read-ahead: pull only on demand.
       { highWaterMark: 0 },
     );
   };
@@ -230,7 +235,7 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
   };
 }
 
-/** An input of any operation, once the compiler has checked it. */
+/** Input of any operation, after type checking. */
 interface AnyInput {
   readonly params?: object;
   readonly query?: object;
@@ -265,7 +270,7 @@ function headersOf(route: Route, input: AnyInput, token: string | undefined): He
   return headers;
 }
 
-/** The typed body of a success, or the error that the answer carries. */
+/** Returns the body of a successful response, or throws its error. */
 function read(operation: string, route: Route, status: number, bytes: Uint8Array): unknown {
   const response = route.responses[status];
   if (response?.kind === 'none') return undefined;
@@ -276,10 +281,13 @@ function read(operation: string, route: Route, status: number, bytes: Uint8Array
   try {
     body = JSON.parse(text);
   } catch {
-    throw new ServiceError('UNAVAILABLE', `${operation}: the answer with status ${status} is no JSON`);
+    throw new ServiceError('UNAVAILABLE', `${operation}: response with status ${status} is not valid JSON`);
   }
   if (response !== undefined && status < 300) return body;
   const error = toldError(body);
   if (error !== undefined) throw error;
-  throw new ServiceError('UNAVAILABLE', `${operation}: status ${status} is no answer of this service`);
+  throw new ServiceError(
+    'UNAVAILABLE',
+    `${operation}: response with status ${status} is not from this service`,
+  );
 }

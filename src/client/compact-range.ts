@@ -1,10 +1,8 @@
 import { type Coordinate, foldRoot, type Hash, type Hasher, nodeHash, rootPlan } from '../tlog/tree.ts';
 
 /**
- * A tree that grows, of which only the right edge is kept: one hash for each bit set in its size, so at most 53. What
- * an auditor keeps of entries that it has seen, to go on from there without them.
- *
- * Owner of the edge. Takes the list that it is given.
+ * The right edge of a growing tree: one hash per bit set in its size, at most 53. It allows an auditor to
+ * continue from verified entries without storing them.
  */
 export class CompactRange {
   readonly #sha256: Hasher;
@@ -14,7 +12,7 @@ export class CompactRange {
   /** `edge`: the hashes of `rootPlan(size)`, in that order. */
   constructor(sha256: Hasher, size = 0, edge: readonly Hash[] = []) {
     if (edge.length !== rootPlan(size).length)
-      throw new Error(`${edge.length} hashes on the edge of ${size}`);
+      throw new Error(`an edge for size ${size} cannot have ${edge.length} hashes`);
     this.#sha256 = sha256;
     this.#size = size;
     this.#edge = [...edge];
@@ -32,7 +30,7 @@ export class CompactRange {
     return foldRoot(this.#sha256, this.#size, this.#edge);
   }
 
-  /** Adds a leaf; `onNode` is called for it and for each node that it completes, from the leaf up. */
+  /** Appends a leaf. `onNode` is called for the leaf and for each node that it completes, bottom-up. */
   append(leaf: Hash, onNode?: (at: Coordinate, hash: Hash) => void): void {
     let hash = leaf;
     let index = this.#size;

@@ -9,9 +9,10 @@ import type { Pin } from './pin.ts';
 import type { SignedHead } from './tree-head.ts';
 
 /**
- * Whether `head` may follow `pinned`, by size, root and time; undefined if so. Both must be signed by trusted keys. An
- * older head is refused but is no contradiction, since it may come from a cache or a backup, unless the log's own proof or
- * tiles show that the pinned tree begins with another root.
+ * Checks that `head` may follow `pinned`, by size, root and time; undefined if so. Both must be signed by
+ * trusted keys. An older head is rejected, but not as a contradiction, since it may come from a cache or a
+ * backup, unless the log's own proof or tiles show that the pinned tree extends a different tree of that
+ * size.
  */
 export async function compare(
   log: LogSource,
@@ -20,12 +21,11 @@ export async function compare(
 ): Promise<Fault | Contradiction | undefined> {
   const elapsed = head.timestampNs - pinned.timestampNs;
   if (head.size < pinned.size) {
-    const sizes = `the log had ${pinned.size} entries, and the head is of ${head.size}`;
+    const sizes = `the log had ${pinned.size} entries, but the head has size ${head.size}`;
     if (elapsed < 0n) {
       const found = await checkExtension(log, head, pinned);
       if (found !== undefined && 'binding' in found) return found;
-      const unproven =
-        found === undefined ? '' : '; the log does not prove that the pinned tree begins with it';
+      const unproven = found === undefined ? '' : '; the log does not prove that the pinned tree extends it';
       return new Fault('OLD_HEAD', `${sizes}: it is ${-elapsed} ns older than the pinned head${unproven}`);
     }
     return { fault: new Fault('ROLLBACK', `${sizes}, signed later than the pinned head`) };
@@ -34,14 +34,14 @@ export async function compare(
   if (found !== undefined) return found;
   if (elapsed > 0n || (elapsed === 0n && head.size === pinned.size)) return undefined;
   if (head.size === pinned.size)
-    return new Fault('OLD_HEAD', `the head is ${-elapsed} ns older than the pinned one of the same tree`);
+    return new Fault('OLD_HEAD', `the head is ${-elapsed} ns older than the pinned head of the same tree`);
   const times = `${head.timestampNs} ns, not after the ${pinned.timestampNs} ns of size ${pinned.size}`;
   return { fault: new Fault('TIME_WENT_BACK', `the head of size ${head.size} is dated ${times}`) };
 }
 
 /**
- * The checkpoint, which must be of the head's tree or of one that extends it or that it extends: a log that shows
- * different trees to different readers shows them in different places. NotFound where the log serves none.
+ * Fetches the checkpoint and checks that it is consistent with the head: a log that shows different trees to
+ * different readers may reveal this in either place. NotFound if the log serves none.
  */
 export async function checkpointOf(
   log: LogSource,
@@ -57,8 +57,8 @@ export async function checkpointOf(
 }
 
 /**
- * Whether the larger checkpoint that the pin remembers is of one tree with a head beyond the pinned one, and with the
- * checkpoint that was seen now; undefined if so.
+ * Checks that the pinned checkpoint that is larger than the pinned head is consistent with a newer head, and
+ * with the current checkpoint; undefined if so.
  */
 export async function compareAhead(
   log: LogSource,
@@ -72,13 +72,13 @@ export async function compareAhead(
   if (ahead instanceof Fault) return ahead;
   const byHead = head.size > pin.head.size ? await checkEither(log, ahead, head) : undefined;
   if (byHead !== undefined) return byHead instanceof Fault ? byHead : { ...byHead, checkpoint: note };
-  // Trees that are not larger than the head are compared with the head.
+  // Trees that are not larger than the head have already been compared with the head.
   if (seen === undefined || Math.min(seen.size, ahead.size) <= head.size) return undefined;
   const found = await checkEither(log, ahead, seen);
   return found === undefined || found instanceof Fault ? found : { ...found, checkpoints: [note, seen.note] };
 }
 
-/** The largest of the checkpoints with a larger tree than the head's, and the first of one size. */
+/** The largest checkpoint with a tree larger than the head's; the first one if several have that size. */
 export function largestAhead(head: SignedHead, notes: readonly (string | undefined)[]): string | undefined {
   let largest: string | undefined;
   let { size } = head;
@@ -91,11 +91,11 @@ export function largestAhead(head: SignedHead, notes: readonly (string | undefin
   return largest;
 }
 
-/** Whether the head is too old, or dated later than now. */
+/** Checks that the head is neither too old nor dated in the future. */
 export function outOfTime(head: SignedHead, now: number, maxAgeMs: number): Fault | undefined {
   const ageMs = now - Number(head.timestampNs / 1_000_000n);
   if (ageMs < -clockToleranceMs)
-    return new Fault('HEAD_FROM_FUTURE', `the head is dated ${-ageMs} ms from now`);
+    return new Fault('HEAD_FROM_FUTURE', `the head is dated ${-ageMs} ms in the future`);
   if (maxAgeMs === 0 || ageMs <= maxAgeMs) return undefined;
-  return new Fault('STALE_HEAD', `the head is ${ageMs} ms old, ${maxAgeMs} ms are allowed`);
+  return new Fault('STALE_HEAD', `the head is ${ageMs} ms old; at most ${maxAgeMs} ms are allowed`);
 }

@@ -7,20 +7,20 @@ import { sha256 } from './sha256.ts';
 import { proofFromTiles } from './tiles.ts';
 import { readPath, verifyConsistency } from './verify.ts';
 
-/** Two trees of one log that do not fit each other, as far as can be seen, and what shows it. */
+/** Two trees of one log that appear inconsistent, with the available proof. */
 export interface Contradiction {
   readonly fault: Fault;
-  /** Binds the later root to another earlier root than the one that was signed. */
+  /** Binds the later root to an earlier root that differs from the signed one. */
   readonly binding?: Binding;
-  /** What the log answered when it was asked for a proof. */
+  /** The log's response to the request for a consistency proof. */
   readonly answer?: string;
 }
 
 /**
- * Whether the tree of `later` begins with that of `earlier`, of one size or a smaller one: undefined if so. Without a
- * usable proof the tiles decide: they show that the log only grew (WRONG_PROOF, PROOF_WITHHELD), or another past of the
- * later root (a contradiction), or nothing. Only a contradiction with a `binding`, or of one size, is misbehaviour:
- * anything else can be the work of a proxy.
+ * Checks that the tree of `later` extends that of `earlier`, which has the same or a smaller size; undefined
+ * if so. Without a usable proof, the tiles decide. They show that the log is append-only (WRONG_PROOF,
+ * PROOF_WITHHELD), or that the later root extends a different tree (a contradiction), or neither. Only a
+ * contradiction with a `binding`, or of equal sizes, is misbehaviour: a proxy may cause all others.
  */
 export async function checkExtension(
   log: LogSource,
@@ -36,20 +36,23 @@ export async function checkExtension(
   const { text: answer, path } = proof;
   const fault = verifyConsistency(earlier, later, path);
   if (fault === undefined) return undefined;
-  const told = firstRootOf(sha256, path, earlier.size, later.size);
-  if (told !== undefined) {
-    const binding = { firstSize: earlier.size, secondSize: later.size, firstRoot: told, path };
+  const earlierRoot = firstRootOf(sha256, path, earlier.size, later.size);
+  if (earlierRoot !== undefined) {
+    const binding = { firstSize: earlier.size, secondSize: later.size, firstRoot: earlierRoot, path };
     if (bindsElsewhere(sha256, binding, earlier, later)) return { fault, binding, answer };
   }
   return fromTiles(log, earlier, later, fault, answer);
 }
 
-/** Whether the tree of the larger size begins with the other. */
+/** Checks that the larger tree extends the smaller one. */
 export function checkEither(log: LogSource, one: SizedRoot, other: SizedRoot) {
   return one.size <= other.size ? checkExtension(log, one, other) : checkExtension(log, other, one);
 }
 
-/** The same from tiles. `failed` says why the proof did not decide: INCONSISTENT where it leads to other roots. */
+/**
+ * Performs the check with tiles. `failed` is the fault of the proof: INCONSISTENT if it results in other
+ * roots.
+ */
 async function fromTiles(
   log: LogSource,
   earlier: SizedRoot,
@@ -58,26 +61,26 @@ async function fromTiles(
   answer?: string,
 ): Promise<Fault | Contradiction> {
   const tiles = await proofFromTiles(log, earlier.size, later.size);
-  const told = answer === undefined ? {} : { answer };
+  const withAnswer = answer === undefined ? {} : { answer };
   if (!(tiles instanceof Fault)) {
     const binding = { firstSize: earlier.size, secondSize: later.size, ...tiles };
     if (bindsElsewhere(sha256, binding, earlier, later))
-      return { fault: new Fault('INCONSISTENT', failed.message), binding, ...told };
+      return { fault: new Fault('INCONSISTENT', failed.message), binding, ...withAnswer };
     if (verifyConsistency(earlier, later, tiles.path) === undefined) {
       if (failed.code === 'INCONSISTENT')
-        return new Fault('WRONG_PROOF', `${failed.message}; the tiles show that the log only grew`);
+        return new Fault('WRONG_PROOF', `${failed.message}; the tiles show that the log is append-only`);
       const code = failed.code === 'HTTP_REFUSED' ? 'PROOF_WITHHELD' : failed.code;
-      return new Fault(code, `${failed.message}; the tiles show that the log only grew`);
+      return new Fault(code, `${failed.message}; the tiles show that the log is append-only`);
     }
   }
   if (failed.kind === 'unavailable') return failed;
   if (tiles instanceof Fault && tiles.kind === 'unavailable') return tiles;
   const sizes = `from size ${earlier.size} to size ${later.size}`;
-  const message = `neither the proof nor the tiles lead ${sizes}: ${failed.message}`;
-  return { fault: new Fault('PROOF_WITHHELD', message), ...told };
+  const message = `neither the proof nor the tiles connect the trees ${sizes}: ${failed.message}`;
+  return { fault: new Fault('PROOF_WITHHELD', message), ...withAnswer };
 }
 
-/** Proof that one size extends the other, as the log tells it: the text, and its hashes where they are well-formed. */
+/** Fetches a consistency proof: the text of the response, and its hashes if well-formed. */
 export async function fetchConsistency(
   log: LogSource,
   first: number,
@@ -90,7 +93,7 @@ export async function fetchConsistency(
   if (sizes[0] !== first || sizes[1] !== second || sizes[2] !== second) {
     return new Fault(
       'MALFORMED_PROOF',
-      `wanted a proof from ${first} to ${second}, came ${sizes[0]} to ${sizes[1]}`,
+      `expected a proof from ${first} to ${second}, got ${sizes[0]} to ${sizes[1]}`,
     );
   }
   const path = readPath(fields?.audit_path);

@@ -1,6 +1,7 @@
 /**
- * Independent proof of when a root existed: a checkpoint of the log that witnesses cosigned, or that an authority
- * timestamped (RFC 3161). Without it only the auditor who wrote the evidence says when a statement was seen.
+ * Independent proof of when a root existed: a checkpoint of the log that witnesses cosigned, or that an
+ * authority timestamped (RFC 3161). Otherwise, only the auditor who wrote the evidence attests when a
+ * statement was seen.
  */
 import type { SizedRoot } from '../tlog/binding.ts';
 import type { Hash } from '../tlog/tree.ts';
@@ -16,35 +17,38 @@ import { fetchPage } from './list-page.ts';
 import type { LogSource } from './log-source.ts';
 import { readEntry, readLeaf, verifyConsistency } from './verify.ts';
 
-/** A checkpoint whose tree begins with that of a statement. */
+/** A checkpoint whose tree extends the tree of a statement. */
 export interface Corroboration {
-  /** The whole note. */
+  /** The complete note. */
   readonly checkpoint: string;
-  /** From the tree of the statement to that of the checkpoint; empty for the same size. */
+  /** Consistency proof from the tree of the statement to that of the checkpoint; empty for equal sizes. */
   readonly path: readonly Hash[];
   readonly timestamp?: Pick<TimestampClaim, 'authority' | 'token'>;
 }
 
-/** A tree that existed at a time, as witnesses or an authority say. */
+/** A tree with a time at which it existed, according to witnesses or an authority. */
 export interface DatedRoot extends SizedRoot {
   readonly path: readonly Hash[];
   /** Epoch milliseconds. */
   readonly atMs: number;
-  /** Names who says so, for people. */
+  /** The witnesses or the authority, for people. */
   readonly by: string;
 }
 
-/** Whose word counts. */
+/** The trusted witnesses and authorities. */
 export interface CorroborationPolicy {
   readonly checkpoint?: CheckpointPolicy | undefined;
-  /** Verifies a token; the latest time at which it can have been made, epoch milliseconds. */
+  /** Verifies a token and returns the latest time at which it can have been made, in epoch milliseconds. */
   readonly timeOf?: (claim: TimestampClaim) => number | Fault;
 }
 
-/** More than a log gives for one head: a timestamp of each authority. */
+/** More than a log has for one head, which is one timestamp per authority. */
 export const maxCorroborations = 16;
 
-/** Asks the log for cosigned or timestamped checkpoints of these trees. Nothing of the answers is verified. */
+/**
+ * Fetches cosigned or timestamped checkpoints of these trees from the log, without verifying their
+ * signatures.
+ */
 export async function fetchCorroboration(
   log: LogSource,
   roots: readonly SizedRoot[],
@@ -59,7 +63,9 @@ export async function fetchCorroboration(
   return found.slice(0, maxCorroborations);
 }
 
-/** Verifies what corroborates evidence: each tree with its time, or the reason why it does not count. */
+/**
+ * Verifies the corroboration of evidence: returns each tree with its time, or the reason why it is ignored.
+ */
 export function datedRoots(
   { checkpoint, checkpoints = [], corroboration = [] }: Evidence,
   keys: KeySet,
@@ -67,7 +73,8 @@ export function datedRoots(
 ): (DatedRoot | Fault)[] {
   const logPolicy = policy.logKey === undefined ? {} : { logKey: policy.logKey };
   const cosigned = (one: Corroboration) => datedByWitnesses(one, keys, policy);
-  // The statements of the evidence itself; if they lack cosignatures, nothing is missing.
+  // The checkpoints in the evidence itself are used only if they are cosigned; missing cosignatures are not
+  // reported.
   const own = [...(checkpoint === undefined ? [] : [checkpoint]), ...checkpoints]
     .map((note) => cosigned({ checkpoint: note, path: [] }))
     .filter((dated) => !(dated instanceof Fault));
@@ -79,7 +86,7 @@ export function datedRoots(
   return [...own, ...others].filter((dated) => dated !== undefined);
 }
 
-/** Undefined where no witness was named. */
+/** Undefined if the policy has no witnesses. */
 function datedByWitnesses(
   { checkpoint, path }: Corroboration,
   keys: KeySet,
@@ -95,7 +102,7 @@ function datedByWitnesses(
   return { size, root, path, atMs: 1000 * first.at(-1)!.timeS, by: `cosigned by ${names}` };
 }
 
-/** Undefined where no authority is trusted. */
+/** Undefined if no authority is trusted. */
 function datedByAuthority(
   claim: TimestampClaim & Pick<Corroboration, 'path'>,
   keys: KeySet,
@@ -118,7 +125,7 @@ export function earliestProof(root: SizedRoot, dated: readonly DatedRoot[]): Dat
     .toSorted((a, b) => a.atMs - b.atMs)[0];
 }
 
-/** The checkpoint with a path from each of the roots that its tree begins with. */
+/** The checkpoint with a consistency proof from each of the roots that its tree extends. */
 async function covering(
   log: LogSource,
   roots: readonly SizedRoot[],
@@ -136,7 +143,7 @@ async function covering(
   return found;
 }
 
-/** The first timestamps that were logged after one of these trees. Reading them needs a role. */
+/** The first timestamps that were logged after one of these trees. Requires a role. */
 async function timestampsAfter(log: LogSource, roots: readonly SizedRoot[]): Promise<TimestampClaim[]> {
   const claims: TimestampClaim[] = [];
   for (const { size } of roots) {

@@ -5,12 +5,12 @@ import { sha512 } from '@noble/hashes/sha2.js';
 const order = Point.CURVE().n;
 
 /**
- * Ed25519 verification, the product's one policy: RFC 8032 with canonical encodings of key, R and s, no key of low
- * order, and the equation without the cofactor. The service verifies by OpenSSL under the same policy.
+ * Verifies an Ed25519 signature under the product's policy: RFC 8032 with canonical encodings of key, R and
+ * s, no low-order keys, and the cofactorless equation. The service uses OpenSSL under the same policy.
  *
- * `noble.verify(…, { zip215: false })` has the same rules for encodings and keys but multiplies the equation by the
- * cofactor, so that it accepts signatures that OpenSSL refuses (both are allowed by RFC 8032); hence the
- * computation from its points. Wrong lengths are invalid, not errors. About 1 ms.
+ * `noble.verify(…, { zip215: false })` has the same rules for encodings and keys but uses the cofactored
+ * equation, so it accepts signatures that OpenSSL rejects (RFC 8032 allows both). The equation is therefore
+ * computed here from noble's points. Wrong lengths are invalid, not errors. Takes about 1 ms.
  */
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== 32 || signature.length !== 64) return false;
@@ -27,7 +27,7 @@ export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signat
   return r.every((byte, i) => byte === signature[i]);
 }
 
-/** Whether a public key is acceptable at all: 32 bytes, canonical, on the curve, not of low order. */
+/** Whether a public key is valid: 32 bytes, canonical, on the curve, not of low order. */
 export function isEd25519Key(publicKey: Uint8Array): boolean {
   return publicKey.length === 32 && decodePoint(publicKey)?.isSmallOrder() === false;
 }

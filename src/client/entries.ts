@@ -15,52 +15,64 @@ import { fetchEntryBundle, fetchRoot } from './tiles.ts';
 import type { SignedHead } from './tree-head.ts';
 import { verifyHead } from './verify.ts';
 
-/** Bundles of entries under way at once: enough to hide the network; each may have 16 MB, real ones some 100 kB. */
+/**
+ * Concurrent requests for entry bundles: enough to hide latency. Bundles have at most 16 MB, typically some
+ * 100 kB.
+ */
 const concurrency = 4;
 
-/** Ids of all entries of a log, to find one that comes twice. */
+/** The ids of all entries of a log, to detect duplicates. */
 export interface SeenIds {
-  /** Takes the ids of the entries from index `first` on; the first pair of indices with one id that is known by now. */
+  /**
+   * Adds the ids of the entries from index `first` on. Returns a pair of indices with the same id, if one is
+   * known by now.
+   */
   add(ids: readonly string[], first: number): Promise<readonly [number, number] | undefined>;
-  /** The same after the last entry. */
+  /** Completes the check after the last entry; same result. */
   finish(): Promise<readonly [number, number] | undefined>;
 }
 
 export interface EntriesOptions {
-  /** The tree whose entries were checked before. Default: the empty one, so that all are. */
+  /** The tree whose entries were already checked. Default: the empty tree, so that all are checked. */
   readonly start?: TreeEdge;
   /** The head of that tree. */
   readonly startHead?: SignedHead | undefined;
-  /** Verifies the signatures of entries instead of @noble/ed25519 (1 ms each), under the same policy. */
+  /** Verifier for signatures of entries, under the same policy as the default @noble/ed25519 (1 ms each). */
   readonly verify?: Ed25519Verifier;
-  /** Default: only ids that are less than some 250,000 entries apart are compared. */
+  /** Default: only duplicates less than about 260,000 entries apart are found. */
   readonly ids?: SeenIds;
-  /** Tree-head keys that the caller trusts: a false root under one of them is a contradiction. */
+  /** Trusted tree-head keys: a wrong root under one of them is a contradiction. */
   readonly trusted?: KeySet;
-  /** Called after each bundle: indices below `next` are done, up to `end`. */
+  /** Called after each bundle: entries with indices below `next` of `end` are done. */
   onProgress?(next: number, end: number): void;
 }
 
 export interface CheckedRange {
-  /** Where to go on the next time. */
+  /** Where the next check continues. */
   readonly tree: TreeEdge;
-  /** Entries that a key signed which was revoked later. */
+  /** Entries signed by a key that was revoked later. */
   readonly byRevokedKeys: number;
-  /** Entries dated outside of the window of their append. */
+  /** Entries dated outside the window around their append. */
   readonly dates: readonly DateFinding[];
 }
 
-/** An earlier head of the history that contradicts the latest one: only one of the two has the root of the entries. */
+/**
+ * An earlier head in the history that contradicts the latest one: only one of them has the root of the
+ * entries.
+ */
 export interface FalseHead extends Contradiction {
   readonly head: SignedHead;
 }
 
-/** The latest head has another root than the entries. They are not signed by position, so this is no proof against the operator. */
+/**
+ * The latest head has a different root than the entries. The position of an entry is not signed, so this
+ * alone does not prove misbehaviour.
+ */
 export class WrongRoot extends Fault {
   readonly served: ServedTree;
-  /** The latest head of the history whose root the entries give. */
+  /** The latest head in the history that matches the entries. */
   readonly head: SignedHead | undefined;
-  /** The answer of the log to the request for a proof between the two heads. */
+  /** The log's response to the request for a proof between the two heads. */
   readonly answer: string | undefined;
 
   constructor({ code, message }: Fault, served: ServedTree, head?: SignedHead, answer?: string) {
@@ -72,9 +84,10 @@ export class WrongRoot extends Fault {
 }
 
 /**
- * Fetches every entry from the start up to the head, in bundles (C2SP tlog-tiles), the tiles over them and the history
- * of heads: the form, signature, id and date of each entry, the root of each head, and every hash of every tile that
- * grew. Reading entries needs a role. Memory does not grow with the log.
+ * Fetches every entry from the start to the head in bundles (C2SP tlog-tiles), the tiles over them and the
+ * history of heads. Checks format, signature, id and date of each entry, the root of each head, and every
+ * hash of every changed tile. Reading entries requires a role. Memory use is independent of the size of the
+ * log.
  */
 export async function auditEntries(
   log: LogSource,
@@ -83,7 +96,7 @@ export async function auditEntries(
 ): Promise<CheckedRange | FalseHead | Fault> {
   const { start = emptyTree, verify, ids, onProgress } = options;
   const { head, keys } = signed;
-  if (start.size > head.size) throw new Error(`entries from ${start.size} on in a tree of ${head.size}`);
+  if (start.size > head.size) throw new Error(`entries from ${start.size} on in a tree of size ${head.size}`);
   const source = patient(log);
   const leaves = new LeafAudit(keys, start, verify);
   const tiles = new TileAudit(source, start.size);
@@ -91,7 +104,7 @@ export async function auditEntries(
   const add = async (canonical: Uint8Array) => {
     const entry = leaves.add(canonical, tiles.onNode);
     if (!(entry instanceof Fault) || entry.code !== 'UNKNOWN_KEY') return entry;
-    // The key set has current keys only.
+    // The key set has only current keys.
     const all = await fetchAllKeys(source, keys);
     if (all instanceof Fault) return all;
     leaves.useKeys(all);
@@ -108,14 +121,14 @@ export async function auditEntries(
       const failed = await history.check(leaves, String(entry.occurred_at));
       if (failed !== undefined) return failed;
     }
-    const twice = await ids?.add(added, first);
-    if (twice !== undefined) return duplicate(twice);
+    const duplicateIndices = await ids?.add(added, first);
+    if (duplicateIndices !== undefined) return new DuplicateEntry(duplicateIndices);
     const failed = await tiles.checkFull();
     if (failed !== undefined) return failed;
     onProgress?.(leaves.size, head.size);
   }
-  const twice = await ids?.finish();
-  if (twice !== undefined) return duplicate(twice);
+  const duplicateIndices = await ids?.finish();
+  if (duplicateIndices !== undefined) return new DuplicateEntry(duplicateIndices);
   const failed = await tiles.checkPartial(leaves.tree);
   if (failed !== undefined) return failed;
   const { mismatch } = tiles;
@@ -132,12 +145,12 @@ export async function auditEntries(
     return againstHistory(source, head, new WrongRoot(found, served), history.trueHead, options.trusted);
   }
   if (mismatch !== undefined)
-    return new Fault('WRONG_TILE', `${placeOfMismatch(mismatch)} is not what the entries give`);
+    return new Fault('WRONG_TILE', `${placeOfMismatch(mismatch)} does not match the entries`);
   if (history.falseHead !== undefined) return falseHead(source, history.falseHead, head, options.trusted);
   return { tree: leaves.tree, byRevokedKeys: leaves.byRevokedKeys, dates: history.dates.findings };
 }
 
-/** Compares entries with the heads that were signed while they came. */
+/** Compares entries with the heads that were signed along the way. */
 class HistoryCheck {
   readonly dates = new EntryDates();
   readonly #heads: AsyncGenerator<SignedHead | Fault, void>;
@@ -145,7 +158,7 @@ class HistoryCheck {
   #next: SignedHead | undefined;
   /** The head before `next`. */
   #before: SignedHead | undefined;
-  #begun = false;
+  #started = false;
   #falseHead: SignedHead | undefined;
   #trueHead: SignedHead | undefined;
 
@@ -155,19 +168,19 @@ class HistoryCheck {
     this.#last = last;
   }
 
-  /** The first head whose root the entries do not give. */
+  /** The first head whose root differs from the entries. */
   get falseHead(): SignedHead | undefined {
     return this.#falseHead;
   }
 
-  /** The last head whose root the entries give. */
+  /** The last head whose root matches the entries. */
   get trueHead(): SignedHead | undefined {
     return this.#trueHead;
   }
 
-  /** The entry that was just added to `leaves`, against the first head that covers it. */
+  /** Checks the entry that was just added to `leaves` against the first head that covers it. */
   async check(leaves: LeafAudit, occurredAt: string): Promise<Fault | undefined> {
-    const failed = this.#begun ? undefined : await this.#advance();
+    const failed = this.#started ? undefined : await this.#advance();
     if (failed !== undefined) return failed;
     this.dates.check(leaves.size - 1, occurredAt, this.#next ?? this.#last, this.#before);
     while (this.#next !== undefined && this.#next.size <= leaves.size) {
@@ -182,7 +195,7 @@ class HistoryCheck {
   }
 
   async #advance(): Promise<Fault | undefined> {
-    this.#begun = true;
+    this.#started = true;
     const { value } = await this.#heads.next();
     if (value instanceof Fault) return value instanceof NotFound ? undefined : value;
     this.#before = this.#next ?? this.#before;
@@ -197,16 +210,16 @@ async function falseHead(
   last: SignedHead,
   trusted: KeySet = new Map(),
 ): Promise<FalseHead | Fault> {
-  const told = new Fault(
+  const wrongHead = new Fault(
     'WRONG_ROOT',
-    `the head of size ${head.size} in the history has another root than its entries`,
+    `the head of size ${head.size} in the history has a different root than the entries`,
   );
-  if (verifyHead(head, trusted) instanceof Fault) return told;
+  if (verifyHead(head, trusted) instanceof Fault) return wrongHead;
   const found = await checkExtension(log, head, last);
-  return found === undefined || found instanceof Fault ? told : { ...found, head };
+  return found === undefined || found instanceof Fault ? wrongHead : { ...found, head };
 }
 
-/** Compares the latest head with the last one that has the entries: the two may contradict each other. */
+/** Compares the latest head with the last one that matches the entries: they may contradict each other. */
 async function againstHistory(
   log: LogSource,
   last: SignedHead,
@@ -215,17 +228,13 @@ async function againstHistory(
   trusted: KeySet = new Map(),
 ): Promise<FalseHead | WrongRoot> {
   if (head === undefined || verifyHead(head, trusted) instanceof Fault) return found;
-  const apart = await checkExtension(log, head, last);
-  const contradiction = apart === undefined || apart instanceof Fault ? undefined : apart;
+  const result = await checkExtension(log, head, last);
+  const contradiction = result === undefined || result instanceof Fault ? undefined : result;
   if (contradiction?.fault.kind === 'misbehaviour') return { ...contradiction, head };
   return new WrongRoot(found, found.served, head, contradiction?.answer);
 }
 
-function duplicate([first, second]: readonly [number, number]): Fault {
-  return new DuplicateEntry([first, second], `entries ${first} and ${second} have the same id`);
-}
-
-/** The entries of [from, to), in order, a bundle at a time; ends with the first fault. */
+/** Yields the entries of [from, to) in order, one bundle at a time; ends with the first fault. */
 export async function* bundles(
   log: LogSource,
   from: number,
@@ -234,27 +243,30 @@ export async function* bundles(
   if (from >= to) return;
   const waiting: Promise<Uint8Array[] | Fault>[] = [];
   let next = Math.floor(from / pageColumns);
-  const ask = (): void => {
+  const request = (): void => {
     const width = Math.min(pageColumns, to - next * pageColumns);
     if (width > 0) waiting.push(fetchEntryBundle(log, next++, width));
   };
-  for (let i = 0; i < concurrency; i++) ask();
+  for (let i = 0; i < concurrency; i++) request();
   let skip = from % pageColumns;
   for (let first = waiting.shift(); first !== undefined; first = waiting.shift()) {
     const entries = await first;
-    ask();
+    request();
     yield entries instanceof Fault ? entries : entries.slice(skip);
     if (entries instanceof Fault) return;
     skip = 0;
   }
 }
 
-/** Names what differs: where a leaf differs from its tile, that one. */
+/** Describes the mismatch: the leaf if it differs from its tile. */
 function wrongRoot(mismatch: TileMismatch | undefined, from: number, size: number): Fault {
   if (mismatch?.tile.level === 0 && mismatch.column !== undefined) {
     const index = mismatch.tile.index * pageColumns + mismatch.column;
-    return new Fault('NOT_INCLUDED', `entry ${index} is not the one whose hash is in the tree of ${size}`);
+    return new Fault('NOT_INCLUDED', `entry ${index} does not match its hash in the tree of size ${size}`);
   }
   const where = mismatch === undefined ? '' : `; ${placeOfMismatch(mismatch)} differs`;
-  return new Fault('WRONG_ROOT', `the entries from ${from} on give another root for size ${size}${where}`);
+  return new Fault(
+    'WRONG_ROOT',
+    `the entries from ${from} on give a different root for size ${size}${where}`,
+  );
 }

@@ -2,32 +2,37 @@ import { Fault } from './fault.ts';
 import { clockToleranceMs } from './key-set.ts';
 import type { SignedHead } from './tree-head.ts';
 
-/** The service refuses entries that happened longer ago; late ones get the time of their append. */
+/** The service rejects older events as entries; late entries get the time of their append. */
 const maxAgeMs = 24 * 3_600_000;
 
-/** Findings that are kept. */
-const maxKept = 20;
+/** Maximum number of findings. */
+const maxFindings = 20;
 
-/** An entry whose `occurred_at` lies outside of the window around its append. */
+/** An entry whose `occurred_at` is outside the window around its append. */
 export interface DateFinding {
   readonly code: 'BACKDATED' | 'FUTURE';
   readonly index: number;
   readonly occurredAt: string;
   /** The first head that covers the entry. */
   readonly head: SignedHead;
-  /** The last head that does not cover it; undefined where none is known. */
+  /** The last head that does not cover the entry, if known. */
   readonly before: SignedHead | undefined;
 }
 
-/** Whether the date lies further before the head than the log allows, or is no date. */
+/** Returns whether the date precedes the head by more than the log allows, or is not a valid date. */
 export function isLongBefore(date: string, head: SignedHead): boolean {
   const atMs = Date.parse(date);
   return Number.isNaN(atMs) || atMs < millisecondsOf(head) - maxAgeMs - clockToleranceMs;
 }
 
-/** Whether the date lies after the head by more than clocks may differ. */
+/** Returns whether the date is later than the head by more than the allowed clock difference. */
 export function isAfterHead(date: string, head: SignedHead): boolean {
   return Date.parse(date) > millisecondsOf(head) + clockToleranceMs;
+}
+
+/** Returns the time of the head, ISO 8601. */
+export function timeOf(head: SignedHead): string {
+  return new Date(millisecondsOf(head)).toISOString();
 }
 
 function millisecondsOf({ timestampNs }: SignedHead): number {
@@ -35,8 +40,8 @@ function millisecondsOf({ timestampNs }: SignedHead): number {
 }
 
 /**
- * Compares the dates of entries with the heads that first cover them: at most a day before, and not after but for the
- * tolerance of clocks.
+ * Compares the dates of entries with the heads that first cover them: at most a day earlier, and not later,
+ * apart from the clock tolerance.
  */
 export class EntryDates {
   readonly findings: DateFinding[] = [];
@@ -45,19 +50,18 @@ export class EntryDates {
     const isLate = isLongBefore(occurredAt, head);
     if (!isLate && !isAfterHead(occurredAt, head)) return;
     const code = isLate ? 'BACKDATED' : 'FUTURE';
-    if (this.findings.length < maxKept) this.findings.push({ code, index, occurredAt, head, before });
+    if (this.findings.length < maxFindings) this.findings.push({ code, index, occurredAt, head, before });
   }
 }
 
-/** The first of the findings as a fault; undefined without any. */
+/** The first finding as a fault; undefined if the list is empty. */
 export function dateFault(findings: readonly DateFinding[]): Fault | undefined {
   const [first] = findings;
   if (first === undefined) return undefined;
-  const { code, index, occurredAt } = first;
-  const more = findings.length === 1 ? '' : `, and ${findings.length - 1} or more other entries are misdated`;
-  const head = new Date(millisecondsOf(first.head)).toISOString();
+  const { code, index, occurredAt, head } = first;
+  const more = findings.length === 1 ? '' : `, and at least ${findings.length - 1} more entries are misdated`;
   return new Fault(
     code,
-    `entry ${index} is dated ${occurredAt}, and the first head that covers it ${head}${more}`,
+    `entry ${index} is dated ${occurredAt}, but the first head that covers it ${timeOf(head)}${more}`,
   );
 }

@@ -1,8 +1,9 @@
 /**
- * Entries that break the rules of the log although every signature is good: one id twice, or a date far from the append.
- * The heads over them prove that the log signed them. They contradict no other statement, so they do not convict.
+ * Entries that break the rules of the log although every signature is valid: two entries with the same id, or a
+ * date far from the time of the append. The heads that cover them prove that the log signed them. They do not
+ * contradict another signed statement, so they do not convict.
  */
-import { isAfterHead, isLongBefore } from './entry-dates.ts';
+import { isAfterHead, isLongBefore, timeOf } from './entry-dates.ts';
 import type { Evidence } from './evidence.ts';
 import { Fault } from './fault.ts';
 import type { KeyLink } from './key-chain.ts';
@@ -30,15 +31,15 @@ export async function fetchSignedEntries(
   return entries;
 }
 
-interface Shown {
+interface EntryDetails {
   readonly index: number;
   readonly id: string;
   readonly date: string;
   readonly head: SignedHead;
 }
 
-/** What the entries of the evidence prove, in words, or why they prove nothing; undefined where it has none. */
-export function shownByEntries(
+/** Describes what the entries of the evidence prove, or why they prove nothing; undefined if there are no entries. */
+export function describeEntries(
   { code, entries = [], pinnedHead }: Evidence,
   keys: KeySet,
 ): string | undefined {
@@ -46,14 +47,20 @@ export function shownByEntries(
   const read = entries.map((entry) => verified(entry, keys));
   const wrong = read.find((one) => one instanceof Fault);
   if (wrong !== undefined) return `${wrong.code}: ${wrong.message}`;
-  const [one, other] = read as Shown[];
-  const proves = proven(code, one!, other, pinnedHead && verifiedHead(pinnedHead, keys));
+  const [one, other] = read as EntryDetails[];
+  const isSigned = pinnedHead !== undefined && !(verifyHead(pinnedHead, keys) instanceof Fault);
+  const proves = proven(code, one!, other, isSigned ? pinnedHead : undefined);
   return proves === undefined
-    ? 'its entries do not show what was found'
-    : `it proves that the log signed ${proves}; this breaks the rules of the log and contradicts no signed statement`;
+    ? 'the entries do not prove the finding'
+    : `it proves that the log signed ${proves}; this breaks the rules of the log but does not contradict a signed statement`;
 }
 
-function proven(code: string, one: Shown, other: Shown | undefined, before: SignedHead | undefined) {
+function proven(
+  code: string,
+  one: EntryDetails,
+  other: EntryDetails | undefined,
+  before: SignedHead | undefined,
+) {
   const { index, id, date, head } = one;
   const name = `entry ${index}, dated ${date},`;
   switch (code) {
@@ -72,7 +79,7 @@ function proven(code: string, one: Shown, other: Shown | undefined, before: Sign
   }
 }
 
-function verified({ leaf, path, head }: SignedEntry, keys: KeySet): Shown | Fault {
+function verified({ leaf, path, head }: SignedEntry, keys: KeySet): EntryDetails | Fault {
   const key = verifyHead(head, keys);
   if (key instanceof Fault) return key;
   const included = verifyInclusion(leaf, path, head);
@@ -80,12 +87,4 @@ function verified({ leaf, path, head }: SignedEntry, keys: KeySet): Shown | Faul
   const read = readEntry(leaf.canonical);
   if (read instanceof Fault) return read;
   return { index: leaf.leafIndex, id: read.entry.id, date: String(read.entry.occurred_at), head };
-}
-
-function verifiedHead(head: SignedHead, keys: KeySet): SignedHead | undefined {
-  return verifyHead(head, keys) instanceof Fault ? undefined : head;
-}
-
-function timeOf({ timestampNs }: SignedHead): string {
-  return new Date(Number(timestampNs / 1_000_000n)).toISOString();
 }

@@ -13,19 +13,19 @@ import { readPath, type VerifiedEntry } from './verify.ts';
 
 type EventTable = (typeof eventTables)[number];
 
-/** An answer of `GET /api/v1/events/{table}/{id}/proof`. */
+/** A response of `GET /api/v1/events/{table}/{id}/proof`. */
 export interface EventProofFile {
   readonly event: { readonly id: string; readonly attributes: Readonly<Record<string, unknown>> };
   readonly table: EventTable;
   readonly entryId: string;
-  /** The first sequence of the range. */
+  /** The first sequence number of the range. */
   readonly firstSeq: number;
   readonly rows: number;
   readonly sequence: number;
   readonly leafIndex: number;
   readonly path: readonly Hash[];
   readonly piece: Uint8Array;
-  /** The bundle of the entry, as text. */
+  /** The bundle of the entry as text. */
   readonly bundle: string;
 }
 
@@ -34,11 +34,11 @@ export interface SealedEvent {
   readonly id: string;
   readonly table: EventTable;
   readonly sequence: number;
-  /** The values that are covered. */
+  /** The covered values. */
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Attributes of the event that the service derived, and that nothing covers. */
+  /** Attributes that the service derived and that the entry does not cover. */
   readonly derived: readonly string[];
-  /** Events that the file discloses beside this one. */
+  /** Number of other events that the file discloses. */
   readonly neighbours: number;
 }
 
@@ -63,7 +63,7 @@ function readEventProof(text: string): EventProofFile | Fault {
   const attributes = members(event?.attributes);
   if (id === undefined || attributes === undefined) return malformed('event lacks id or attributes');
   const more = Object.keys(event!).find((name) => !['id', 'type', 'attributes'].includes(name));
-  if (more !== undefined) return malformed(`event.${more}: must be left out; nothing covers it`);
+  if (more !== undefined) return malformed(`event.${more}: must be omitted, because nothing covers it`);
   if (members(fields?.proof) === undefined) return malformed('proof: must be the bundle of the entry');
   const table = eventTables.find((name) => name === seal?.table);
   if (table !== undefined && event!.type !== `${table}_event`)
@@ -89,7 +89,7 @@ function readEventProof(text: string): EventProofFile | Fault {
 }
 
 /**
- * Whether the entry, which verified, covers the event as the file shows it: the piece is in the tree of the range, and the
+ * Checks that the verified entry covers the event in the file: the piece is in the tree of the range, and the
  * event has the values of its row.
  */
 export function verifySealedEvent(
@@ -116,20 +116,19 @@ export function verifySealedEvent(
     if (!(error instanceof TlogError)) throw error;
     return new Fault(
       'NOT_INCLUDED',
-      `the piece of event ${file.event.id} is not among those of entry ${id}: ${error.message}`,
+      `the piece of event ${file.event.id} is not covered by entry ${id}: ${error.message}`,
     );
   }
   const piece = decodePiece(bytes);
   const start = firstSeq + leafIndex * pieceRows;
-  if (piece === undefined) return malformed('piece: must have the documented form');
+  if (piece === undefined) return malformed('piece: must have the documented format');
   if (piece.table !== table || piece.firstSeq !== start)
     return new Fault(
       'NOT_INCLUDED',
       `the piece has ${piece.table} events from ${piece.firstSeq} on, not ${table} events from ${start} on`,
     );
   const row = sequence - start;
-  if (row < 0 || row >= piece.rows)
-    return malformed(`seal.sequence: must be one of the piece (got ${sequence})`);
+  if (row < 0 || row >= piece.rows) return malformed(`seal.sequence: must be in the piece (got ${sequence})`);
   return compareEvent(file, piece, row);
 }
 
@@ -138,57 +137,61 @@ function compareEvent(
   piece: DecodedPiece,
   row: number,
 ): SealedEvent | Fault {
-  const wrong = (what: string) =>
-    new Fault('WRONG_EVENT', `event ${event.id} is not the one that was stored: ${what}`);
+  const wrong = (difference: string) =>
+    new Fault('WRONG_EVENT', `event ${event.id} differs from the stored one: ${difference}`);
   const stored = new Map(
     piece.columns
-      .map((column): [string, unknown] => [column.name, shownValue(column, row)])
+      .map((column): [string, unknown] => [column.name, apiValue(column, row)])
       .filter(([, value]) => value !== undefined),
   );
   const ids = piece.columns.find(({ name }) => name === 'id')?.values ?? [];
   const id = ids[row] ?? eventId(table, Date.parse(String(stored.get('timestamp'))), sequence);
-  if (id !== event.id) return wrong(`its id is ${id}`);
+  if (id !== event.id) return wrong(`the stored id is ${id}`);
   if (ids.some((other, at) => other === id && at !== row))
-    return malformed('piece: must have the id of the event once');
+    return malformed('piece: must contain the id of the event exactly once');
   stored.delete('id');
-  if (stored.get('answers') === null) return malformed('piece: answers must be a JSON text');
+  if (stored.get('answers') === null) return malformed('piece: answers must be valid JSON');
   const attributes = Object.fromEntries(stored);
   const derived: string[] = [];
   for (const [name, value] of Object.entries(storedForm(event.attributes))) {
-    const own = stored.get(name);
-    if (own !== undefined && JSON.stringify(own) === JSON.stringify(value)) stored.delete(name);
-    else if (own === undefined && (derivedAttributes.includes(name) || name === 'community_id'))
+    const storedValue = stored.get(name);
+    if (storedValue !== undefined && JSON.stringify(storedValue) === JSON.stringify(value))
+      stored.delete(name);
+    else if (storedValue === undefined && (derivedAttributes.includes(name) || name === 'community_id'))
       derived.push(name);
-    else return wrong(own === undefined ? `it had no ${name}` : `its ${name} was ${JSON.stringify(own)}`);
+    else
+      return wrong(
+        storedValue === undefined ? `it has no ${name}` : `its ${name} is ${JSON.stringify(storedValue)}`,
+      );
   }
   const [missing] = stored.keys();
-  if (missing !== undefined) return wrong(`its ${missing} is left out`);
+  if (missing !== undefined) return wrong(`${missing} is missing`);
   return { id: event.id, table, sequence, attributes, derived, neighbours: piece.rows - 1 };
 }
 
-/** A stored value as the API shows it. */
-function shownValue({ name, kind, values }: PieceColumn, row: number): unknown {
+/** A stored value as the API formats it. */
+function apiValue({ name, kind, values }: PieceColumn, row: number): unknown {
   const value = values[row];
   if (value === undefined) return undefined;
-  if (kind === 't') return shownTime(value as number);
+  if (kind === 't') return apiTime(value as number);
   if (kind === 'b') return value === 1;
   if (kind === 'a') return printAddress(value as Uint8Array);
   // Stored as JSON.
   return name === 'answers' ? (plain(parseExact(value as string)) ?? null) : value;
 }
 
-function shownTime(ms: number): string {
+function apiTime(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString();
 }
 
-/** The members of the object that has `seal`, alone or within the API's envelope. */
+/** The members of the object with `seal`, at the top level or in the API's envelope. */
 function proofMembers(text: string): Readonly<Record<string, Exact | undefined>> | undefined {
   const fields = members(parseExact(text));
   return members(members(fields?.data)?.attributes) ?? fields;
 }
 
-/** With numbers as doubles, which events are made of, and members in order of their names. */
+/** Converts numbers to doubles, as events use, and sorts members by name. */
 function plain(value: Exact | undefined): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (Array.isArray(value)) return value.map(plain);
@@ -198,7 +201,7 @@ function plain(value: Exact | undefined): unknown {
   return Object.fromEntries(sorted.map(([name, member]) => [name, plain(member)]));
 }
 
-/** JSON with integers as they were. */
+/** Serializes JSON with exact integers. */
 function writeExact(value: Exact): string {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return `[${value.map(writeExact).join(',')}]`;

@@ -14,21 +14,26 @@ import { readTreeHead, type SignedHead, writeTreeHead } from './tree-head.ts';
 import { judge, type Verdict } from './verdict.ts';
 import { readLeaf, readPath } from './verify.ts';
 
-/** The tree that the log served under a signed head with another root. None of it is signed by position. */
+/**
+ * The tree that the log served under a signed head with a different root. The position of entries is not
+ * signed.
+ */
 export interface ServedTree {
-  /** Index of the first entry that was fetched; the tree before it was checked earlier. */
+  /** Index of the first fetched entry; earlier entries were checked before. */
   readonly from: number;
-  /** The root that the entries give for the size of the head. */
+  /** The root of the entries for the size of the head. */
   readonly entriesRoot: Hash;
-  /** The root that the tiles give. Absent where they could not be fetched. */
+  /** The root of the tiles. Absent if they could not be fetched. */
   readonly tilesRoot?: Hash;
-  /** The first place where a tile differs from the entries, for people. */
+  /** The first tile position that differs from the entries, for people. */
   readonly differsAt?: string;
 }
 
-/** A file that an auditor keeps when a log contradicts itself; verdict.ts says what it proves. */
+/**
+ * The evidence that an auditor stores when a log contradicts itself; verdict.ts determines what it proves.
+ */
 export interface Evidence {
-  /** What the auditor found: a code of `faultCodes`, and its text. */
+  /** The auditor's finding: a code of `faultCodes` and its text. */
   readonly code: string;
   readonly message: string;
   readonly log: string;
@@ -37,12 +42,12 @@ export interface Evidence {
   readonly pinnedAt?: string;
   readonly pinnedHead?: SignedHead;
   readonly head?: SignedHead;
-  /** The whole note. */
+  /** The complete note. */
   readonly checkpoint?: string;
-  /** Two checkpoints that a witness holds against each other, whole notes. */
+  /** Two contradicting checkpoints found by a witness, as complete notes. */
   readonly checkpoints?: readonly string[];
   readonly binding?: Binding;
-  /** What the log answered when it was asked for a consistency proof. */
+  /** The log's response to the request for a consistency proof. */
   readonly answer?: string;
   /** The tree that was served under `head`. */
   readonly served?: ServedTree;
@@ -50,29 +55,38 @@ export interface Evidence {
   readonly entries?: readonly SignedEntry[];
   /** Proof of when the trees of the heads existed. */
   readonly corroboration?: readonly Corroboration[];
-  /** When `head` was first seen, ISO 8601 by the clock of another auditor. Default: `foundAt`. */
+  /** When `head` was first seen, ISO 8601, by the clock of another auditor. Default: `foundAt`. */
   readonly headSeenAt?: string;
-  /** The keys that the auditor trusted: the verdict rests on them and on what `links` vouch for. */
+  /**
+   * The keys that the auditor trusted. The verdict relies only on them and on keys connected to them by
+   * `links`.
+   */
   readonly pinnedKeys?: KeySet;
   /** Rotations from pinned keys to other signers, oldest first. */
   readonly links?: readonly KeyLink[];
-  /** Published keys, not trusted: the values of keys that `links` name, and of other signers. */
+  /** Published, untrusted keys: the values of keys named in `links`, and of other signers. */
   readonly keys: KeySet;
 }
 
-/** Its pinned keys were those of the unsigned key set: only the signer of the pinned head counts. */
+/**
+ * In this format, the pinned keys came from the unsigned key set, so only the signer of the pinned head is
+ * trusted.
+ */
 const formatOfUnsignedKeys = 'candor-evidence/1';
 
-/** Format 2 has neither `served` nor `corroboration`. */
+/** Format 2 lacks `served` and `corroboration`. */
 const formats: readonly (Exact | undefined)[] = [format, 'candor-evidence/2', formatOfUnsignedKeys];
 
-/** The finding and what it proves, as evidence files and reports write it. */
+/** The finding and the verdict, as in evidence files and reports. */
 export function evidenceFields(evidence: Evidence, { convicts, reason }: Verdict) {
   const { code, message, log, foundAt, pinnedAt } = evidence;
   return { convicts, reason, code, message, log, found_at: foundAt, pinned_at: pinnedAt };
 }
 
-/** One JSON object. `convicts` and `reason` are for people: readers derive them anew. */
+/**
+ * Serializes evidence as a JSON object. `convicts` and `reason` are informative: readers compute the verdict
+ * themselves.
+ */
 export function writeEvidence(evidence: Evidence): string {
   const { checkpoint, checkpoints, answer, binding } = evidence;
   const about = JSON.stringify({
@@ -97,7 +111,7 @@ export function writeEvidence(evidence: Evidence): string {
   return `${about.slice(0, -1)}${parts.join('')}}\n`;
 }
 
-/** Whether the text says that it is evidence. */
+/** Whether the text has the format of evidence. */
 export function looksLikeEvidence(text: string): boolean {
   return isFormat(members(parseExact(text))?.format);
 }
@@ -145,7 +159,7 @@ function writeLink({ leaf, path, head }: KeyLink): string {
 
 function readLinks(json: Exact | undefined): KeyLink[] | Fault {
   if (!Array.isArray(json) || json.length > maxLinks)
-    return malformed('links or entries is not a list of entries');
+    return malformed(`links, entries: must be a list of at most ${maxLinks} entries`);
   const links: KeyLink[] = [];
   for (const item of json) {
     const leaf = readLeaf(item);
@@ -162,7 +176,7 @@ function readLinks(json: Exact | undefined): KeyLink[] | Fault {
 type Readers = Readonly<Record<string, readonly [Exact | undefined, (json: Exact | undefined) => unknown]>>;
 type Parts<R extends Readers> = { [N in keyof R]?: Exclude<ReturnType<R[N][1]>, Fault> };
 
-/** What is there of these members, each read; the first fault. */
+/** Reads the members that are present; returns the first fault. */
 function readParts<R extends Readers>(readers: R): Parts<R> | Fault {
   const parts: Record<string, unknown> = {};
   for (const [name, [json, read]] of Object.entries(readers)) {
@@ -174,12 +188,13 @@ function readParts<R extends Readers>(readers: R): Parts<R> | Fault {
   return parts as Parts<R>;
 }
 
-const textOf = (name: string) => (json: Exact | undefined) => string(json) ?? malformed(`${name} is no text`);
+const textOf = (name: string) => (json: Exact | undefined) =>
+  string(json) ?? malformed(`${name} is not a string`);
 
 function readCheckpoints(json: Exact | undefined): string[] | Fault {
   const notes = Array.isArray(json) ? json.map(string) : [];
   const texts = notes.filter((note) => note !== undefined);
-  return texts.length === 2 && notes.length === 2 ? texts : malformed('checkpoints are not two texts');
+  return texts.length === 2 && notes.length === 2 ? texts : malformed('checkpoints: must be two strings');
 }
 
 function readBinding(json: Exact | undefined): Binding | Fault {
@@ -188,7 +203,7 @@ function readBinding(json: Exact | undefined): Binding | Fault {
   const secondSize = safeInteger(fields?.second_size);
   const firstRoot = hex(fields?.first_root, 32);
   if (firstSize === undefined || secondSize === undefined || firstRoot === undefined)
-    return malformed('its proof has no sizes or no first root');
+    return malformed('proof: first_size, second_size or first_root is missing');
   const path = readPath(fields?.audit_path);
   return path instanceof Fault ? path : { firstSize, secondSize, firstRoot, path };
 }

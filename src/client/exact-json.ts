@@ -1,9 +1,9 @@
 import { fromBase64 } from '../tlog/base64.ts';
 
 /**
- * JSON whose integers arrive as they were written. `JSON.parse` alone rounds integers beyond 2^53, and a rounded
- * timestamp is another message to verify; so integers in canonical decimals become bigints here, whatever their size,
- * and numbers in any other notation (`1e3`, `1.0`, `-0`) stay doubles, which the readers below refuse as integers.
+ * JSON with exact integers. `JSON.parse` rounds integers beyond 2^53, and a signature does not verify over a
+ * rounded timestamp. Integers in canonical decimal form of any size become bigints. Numbers in any other
+ * notation (`1e3`, `1.0`, `-0`) stay doubles, which the readers below reject as integers.
  */
 export type Exact = null | boolean | number | bigint | string | Exact[] | { [name: string]: Exact };
 
@@ -11,10 +11,10 @@ type Reviver = (key: string, value: Exact, context?: { readonly source?: string 
 
 const canonicalInteger = /^(0|-?[1-9][0-9]{0,30})$/;
 
-/** Undefined where the text is not valid JSON. */
+/** Parses JSON; undefined if the text is not valid JSON. */
 export function parseExact(text: string): Exact | undefined {
   try {
-    return tellsSources ? parseWithSources(text) : parseMarked(text);
+    return hasSourceText ? parseWithSources(text) : parseMarked(text);
   } catch {
     return undefined;
   }
@@ -30,12 +30,14 @@ function parseWithSources(text: string): Exact {
   return JSON.parse(text, reviver as (this: unknown, key: string, value: unknown) => unknown) as Exact;
 }
 
-/** Node 20 and older browsers give a reviver no source text. */
-const tellsSources = parseWithSources('1') === 1n;
+/** Node 20 and older browsers do not pass the source text to a reviver. */
+const hasSourceText = parseWithSources('1') === 1n;
 
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
-/** The same everywhere, at several times the cost: strings and integers become strings that begin with what they were. */
+/**
+ * Portable fallback at several times the cost: marks strings and integers with a type prefix before parsing.
+ */
 export function parseMarked(text: string): Exact {
   JSON.parse(text);
   const marked = text.replaceAll(stringOrNumber, (token) => {
@@ -52,12 +54,12 @@ function unmarked(value: unknown): Exact {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name.slice(1), unmarked(one)]));
 }
 
-/** The members of an object; undefined for anything else. */
+/** The members of an object; undefined for any other value. */
 export function members(value: Exact | undefined): Readonly<Record<string, Exact | undefined>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 }
 
-/** A size or an index: an integer from 0 to 2^53 − 1. */
+/** Reads a size or an index: an integer from 0 to 2^53 − 1. */
 export function safeInteger(value: Exact | undefined): number | undefined {
   return typeof value === 'bigint' && value >= 0n && value <= BigInt(Number.MAX_SAFE_INTEGER)
     ? Number(value)
@@ -68,7 +70,7 @@ export function string(value: Exact | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Exactly `length` bytes in hexadecimal digits of either case. */
+/** Reads exactly `length` bytes of hex digits in either case. */
 export function hex(value: Exact | undefined, length: number): Uint8Array<ArrayBuffer> | undefined {
   if (typeof value !== 'string' || value.length !== 2 * length || !/^[0-9a-fA-F]*$/.test(value))
     return undefined;
@@ -77,12 +79,12 @@ export function hex(value: Exact | undefined, length: number): Uint8Array<ArrayB
   return bytes;
 }
 
-/** Base64 with padding, in the one spelling that its bytes have. */
+/** Reads base64 with padding; only the canonical encoding is accepted. */
 export function base64(value: Exact | undefined): Uint8Array<ArrayBuffer> | undefined {
   return typeof value === 'string' ? fromBase64(value) : undefined;
 }
 
-/** Base64url without padding, in the one spelling that its bytes have. */
+/** Reads base64url without padding; only the canonical encoding is accepted. */
 export function base64url(value: Exact | undefined): Uint8Array<ArrayBuffer> | undefined {
   if (typeof value !== 'string' || !/^[A-Za-z0-9_-]*$/.test(value)) return undefined;
   const plain = value.replaceAll('-', '+').replaceAll('_', '/');

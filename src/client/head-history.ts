@@ -5,10 +5,10 @@ import { fetchPage } from './list-page.ts';
 import type { LogSource } from './log-source.ts';
 import { readTreeHead, type SignedHead } from './tree-head.ts';
 
-/** Pages of 1000 heads of one size: an idle log signs its head again every hour, so this is two years. */
+/** Pages of 1000 heads per size: an idle log signs its head every hour, so this covers two years. */
 const maxPagesOfSize = 20;
 
-/** HEAD_MISSING unless the history of heads has this one. */
+/** HEAD_MISSING unless the history of heads contains this head. */
 export async function checkInHistory(log: LogSource, head: SignedHead): Promise<Fault | undefined> {
   const path = `/api/transparency/sths?from_size=${head.size}&to_size=${head.size + 1}`;
   for (let page = 1; page <= maxPagesOfSize; page++) {
@@ -31,7 +31,7 @@ function isSame(one: SignedHead, other: SignedHead): boolean {
   );
 }
 
-/** The heads of sizes from `from` to `to`, oldest first; ends with the first fault. */
+/** Yields the heads of sizes from `from` to `to`, oldest first; ends with the first fault. */
 export async function* headsBetween(
   log: LogSource,
   from: number,

@@ -1,7 +1,8 @@
 /**
- * Key sets are not signed, so a proxy can add keys of its own. Signed entries of the log decide which key to trust: when a
- * key takes over, the old key signs a head that covers the entry (`key.rotated`) that names the new key. These links
- * lead from a trusted key to the key of the latest head. A revoked key vouches for no successor.
+ * Key sets are not signed, so a proxy can add its own keys. Signed entries of the log determine which keys to
+ * trust: at a rotation, the old key signs a head that covers the entry (`key.rotated`) naming the new key.
+ * These links connect a trusted key with the signer of the latest head. A revoked key cannot authorise a
+ * successor.
  */
 
 import type { Hash } from '../tlog/tree.ts';
@@ -14,25 +15,25 @@ import type { LogSource } from './log-source.ts';
 import { readTreeHead, type SignedHead } from './tree-head.ts';
 import { type LogLeaf, readPath, verifyHead, verifyInclusion } from './verify.ts';
 
-/** Fifty years of weekly rotations. */
+/** 50 years of weekly rotations. */
 export const maxLinks = 3000;
 
-/** One rotation, with the head of the old key that covers its entry. */
+/** A rotation, with a head of the old key that covers its entry. */
 export interface KeyLink {
   readonly leaf: LogLeaf;
   readonly path: readonly Hash[];
   readonly head: SignedHead;
 }
 
-/** Keys that a chain of links leads to, together with the roots. */
+/** The keys that a chain of links authorises, together with the roots. */
 export interface KeyChain {
   readonly links: readonly KeyLink[];
   readonly trusted: KeySet;
 }
 
 /**
- * The key that a link vouches for, with the beginning of its period from the entry. `candidates` gives its public
- * value, which must have the fingerprint that the entry names.
+ * Returns the key that a link authorises; the start of its period is the position of the entry. `candidates`
+ * provides its public value, which must match the fingerprint in the entry.
  */
 export function followLink(link: KeyLink, trusted: KeySet, candidates: KeySet): LogKey | Fault {
   const rotation = readRotation(link.leaf);
@@ -44,7 +45,7 @@ export function followLink(link: KeyLink, trusted: KeySet, candidates: KeySet): 
   if (included instanceof Fault) return included;
   const key = candidates.get(rotation.newKid);
   if (old.kid !== rotation.oldKid || key === undefined || fingerprint(key) !== rotation.newFingerprint)
-    return new Fault('UNVOUCHED_KEY', `entry ${link.leaf.leafIndex} names other keys than the ones in use`);
+    return new Fault('UNVOUCHED_KEY', `entry ${link.leaf.leafIndex} names keys other than those in use`);
   const { kid, x, publicKey } = key;
   const period = { fromSize: link.leaf.leafIndex + 1, toSize: undefined, notBefore: rotation.at };
   const life = old.life === undefined ? {} : { life: old.life };
@@ -52,8 +53,8 @@ export function followLink(link: KeyLink, trusted: KeySet, candidates: KeySet): 
 }
 
 /**
- * The roots and all keys that the links lead to, up to the first link that does not hold. The thief of a key that has ended
- * can date a link back, so `isProven` decides whether a link by such a key counts.
+ * Returns the roots and all keys that the links authorise, up to the first invalid link. An attacker who
+ * stole a key that has ended can backdate a link, so `isProven` decides whether a link by such a key counts.
  */
 export function followLinks(
   links: readonly KeyLink[],
@@ -65,7 +66,7 @@ export function followLinks(
   for (const link of links) {
     const key = followLink(link, trusted, candidates);
     if (key instanceof Fault) break;
-    // Facts known about a root, above all its end, take precedence.
+    // Existing knowledge about a root, especially its end, takes precedence.
     if (trusted.has(key.kid)) continue;
     const by = trusted.get(link.head.signerKeyId)!;
     if (by.state !== 'active' && !isProven(link.head, by)) break;
@@ -74,7 +75,7 @@ export function followLinks(
   return trusted;
 }
 
-/** Fetches and verifies the links from one of `roots` to `key`. UNVOUCHED_KEY when there is no such chain. */
+/** Fetches and verifies the links from one of `roots` to `key`. UNVOUCHED_KEY if there is no such chain. */
 export async function fetchChain(
   log: LogSource,
   roots: KeySet,
@@ -97,7 +98,7 @@ export async function fetchChain(
   return { links, trusted };
 }
 
-/** The rotations between a root and the key, oldest first. */
+/** The rotations from a root to the key, oldest first. */
 function rotationsTo(
   key: LogKey,
   roots: KeySet,
@@ -113,13 +114,13 @@ function rotationsTo(
     found.unshift(rotation);
     if (roots.has(rotation.oldKid)) return found;
     const old = published.get(rotation.oldKid);
-    if (old === undefined) return unvouched(key, `key ${rotation.oldKid} before it is not published`);
+    if (old === undefined) return unvouched(key, `its predecessor ${rotation.oldKid} is not published`);
     at = old;
   }
   return unvouched(key, `it is more than ${maxLinks} rotations away`);
 }
 
-/** The first head of the old key that covers the entry, and the path to it. */
+/** Fetches the first head of the old key that covers the entry, with the inclusion path. */
 async function fetchLink(log: LogSource, { leaf, oldKid }: Rotation, key: LogKey): Promise<KeyLink | Fault> {
   const list = await fetchPage(log, `/api/transparency/sths?from_size=${leaf.leafIndex + 1}`, 1);
   if (list instanceof Fault) return list;
@@ -138,7 +139,7 @@ async function fetchPath(log: LogSource, leafIndex: number, size: number): Promi
   return text instanceof Fault ? text : readPath(members(parseExact(text))?.audit_path);
 }
 
-/** Whether the tree of the head has this leaf, by a path that the log is asked for. */
+/** Checks that the tree of the head has this leaf, with a path fetched from the log. */
 export async function proveLeaf(log: LogSource, leaf: LogLeaf, head: SignedHead): Promise<Fault | undefined> {
   const path = await fetchPath(log, leaf.leafIndex, head.size);
   if (path instanceof Fault) return path;
@@ -147,8 +148,8 @@ export async function proveLeaf(log: LogSource, leaf: LogLeaf, head: SignedHead)
 }
 
 /**
- * The trusted keys with the ends that the log told in entries under `head`, which must be trusted. A key keeps the
- * first end that it got.
+ * Returns the trusted keys with their ends from log entries under `head`, which must be trusted. The first
+ * recorded end of a key takes precedence.
  */
 export async function withEndings(
   log: LogSource,
@@ -172,7 +173,7 @@ export async function withEndings(
   return keys;
 }
 
-/** Whether the end of an ended tree-head or checkpoint key is still to be learned. */
+/** Whether a tree-head or checkpoint key may have ended since its state was recorded. */
 export function lacksEndings(keys: KeySet, head: SignedHead): boolean {
   const active = [...keys.values()].filter(({ state }) => state === 'active');
   const checkpoints = active.filter(({ purpose }) => purpose === 'checkpoint');
@@ -185,6 +186,6 @@ export function lacksEndings(keys: KeySet, head: SignedHead): boolean {
 function unvouched(key: LogKey, reason: string): Fault {
   return new Fault(
     'UNVOUCHED_KEY',
-    `the head is signed by key ${key.kid} (fingerprint ${fingerprint(key)}), which no pinned key vouches for: ${reason}`,
+    `the head is signed by key ${key.kid} (fingerprint ${fingerprint(key)}), which has no chain from a pinned key: ${reason}`,
   );
 }

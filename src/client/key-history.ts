@@ -1,4 +1,6 @@
-/** The public log entries that tell which key signs when. Nothing of them is believed before `verifyInclusion`. */
+/**
+ * The public log entries about the periods of keys. They are untrusted until checked with `verifyInclusion`.
+ */
 import { type Exact, hex, members, parseExact, safeInteger, string } from './exact-json.ts';
 import { Fault } from './fault.ts';
 import { fetchList } from './list-page.ts';
@@ -6,10 +8,10 @@ import type { LogSource } from './log-source.ts';
 import { readTreeHead, type SignedHead } from './tree-head.ts';
 import { type LogLeaf, readLeaf } from './verify.ts';
 
-/** Pages of 1000 entries: fifty years of daily rotations. */
+/** Pages of 1000 entries: 50 years of daily rotations. */
 const maxPages = 40;
 
-/** `key.rotated` of tree-head keys. */
+/** A `key.rotated` entry of a tree-head key. */
 export interface Rotation {
   readonly leaf: LogLeaf;
   /** ISO 8601. */
@@ -20,38 +22,38 @@ export interface Rotation {
   readonly newFingerprint: string;
 }
 
-/** `key.retired` or `key.revoked`. */
+/** A `key.retired` or `key.revoked` entry. */
 export interface Ending {
   readonly leaf: LogLeaf;
   /** ISO 8601. */
   readonly at: string;
   readonly kid: string;
   readonly state: 'retired' | 'revoked';
-  /** The largest tree whose head the key signed. */
+  /** Size of the largest tree whose head the key signed. */
   readonly toSize: number;
 }
 
-/** `log.life_started`. */
+/** A `log.life_started` entry. */
 export interface LifeStart {
   readonly leaf: LogLeaf;
   readonly reason: string;
-  /** The last head of the life before, as the entry tells it. */
+  /** The last head of the previous life, according to the entry. */
   readonly previous?: SignedHead;
-  /** The size of the tree that the new life continues. */
+  /** Size of the tree that the new life continues. */
   readonly continuesFrom?: number;
   /** Keys of the new life. */
   readonly keys: readonly { readonly purpose: string; readonly kid: string; readonly fingerprint: string }[];
 }
 
 export interface KeyHistory {
-  /** By the id of the new key. */
+  /** Rotations by id of the new key. */
   readonly rotations: ReadonlyMap<string, Rotation>;
-  /** By the id of the key, oldest first. */
+  /** Endings by id of the key, oldest first. */
   readonly endings: ReadonlyMap<string, readonly Ending[]>;
   readonly lives: readonly LifeStart[];
 }
 
-/** Fetches the whole key history. It needs no token. */
+/** Fetches the complete key history. Needs no token. */
 export async function fetchKeyHistory(log: LogSource): Promise<KeyHistory | Fault> {
   const items = await fetchList(log, '/api/transparency/key-history', maxPages);
   if (items instanceof Fault) return items;
@@ -71,7 +73,7 @@ export async function fetchKeyHistory(log: LogSource): Promise<KeyHistory | Faul
   return { rotations, endings, lives };
 }
 
-/** The rotation that the canonical bytes of a leaf tell of; undefined for any other entry. */
+/** Reads a rotation from the canonical bytes of a leaf; undefined for any other entry. */
 export function readRotation(leaf: LogLeaf): Rotation | undefined {
   const { kind, at, data } = readFields(leaf);
   const [oldKid, newKid] = [string(data?.old_kid), string(data?.new_kid)];
@@ -86,7 +88,7 @@ function readEnding(leaf: LogLeaf): Ending | undefined {
   const kid = string(subject?.id);
   if ((kind !== 'key.retired' && kind !== 'key.revoked') || kid === undefined || at === undefined)
     return undefined;
-  // A key signs nothing that covers its own revocation.
+  // A key never signs a head that covers its own revocation.
   const toSize = safeInteger(data?.to_size) ?? leaf.leafIndex;
   return { leaf, at, kid, state: kind === 'key.retired' ? 'retired' : 'revoked', toSize };
 }
@@ -113,7 +115,7 @@ function readLifeStart(leaf: LogLeaf): LifeStart | undefined {
   };
 }
 
-/** Entries hold the timestamp of a head in decimal digits, because a double would round it. */
+/** Entries hold the timestamp of a head as decimal text, because a double would round it. */
 function readLoggedHead(json: Exact | undefined): SignedHead | undefined {
   const fields = members(json);
   const digits = string(fields?.timestamp_ns);

@@ -4,7 +4,7 @@ import { base64url, type Exact, members, parseExact, safeInteger, string } from 
 import { Fault } from './fault.ts';
 import { sha256 } from './sha256.ts';
 
-/** A public key of the log, as its key set describes it (RFC 8037 with the `svc_*` attributes). */
+/** A public key of the log from its key set (RFC 8037 with `svc_*` attributes). */
 export interface LogKey {
   readonly kid: string;
   /** Base64url of the public key, as published. */
@@ -13,12 +13,17 @@ export interface LogKey {
   readonly publicKey: Uint8Array;
   readonly purpose: string | undefined;
   readonly state: string | undefined;
-  /** Heads: sizes `fromSize` ≤ size ≤ `toSize` are signed by it. Entries: indices `fromSize` ≤ index < `toSize`. */
+  /**
+   * Heads: the key signs sizes `fromSize` ≤ size ≤ `toSize`. Entries: indices `fromSize` ≤ index < `toSize`.
+   */
   readonly fromSize: number | undefined;
   readonly toSize: number | undefined;
-  /** Of a checkpoint key: the name under which it signs, the log's origin. */
+  /** Only for checkpoint keys: the origin of the log, which is the name of the key. */
   readonly origin?: string;
-  /** The life of the log that the key signs in (docs: lives.md). Statements of two lives never contradict each other. */
+  /**
+   * The life of the log in which the key signs (docs: lives.md). Statements of different lives never
+   * contradict each other.
+   */
   readonly life?: string;
   /** ISO 8601, as published. */
   readonly notBefore?: string;
@@ -29,8 +34,8 @@ export interface LogKey {
 export type KeySet = ReadonlyMap<string, LogKey>;
 
 /**
- * Reads `{"keys": [...]}`. Keys of other kinds are passed over, as RFC 7517 section 5 has it; two keys of one name, or
- * an Ed25519 key that is not spelt as it must be, spoil the set.
+ * Parses `{"keys": [...]}`. Keys of other types are ignored (RFC 7517 section 5). Duplicate ids or an invalid
+ * Ed25519 key make the set malformed.
  */
 export function parseKeySet(text: string): KeySet | Fault {
   return readKeySet(parseExact(text));
@@ -38,39 +43,40 @@ export function parseKeySet(text: string): KeySet | Fault {
 
 export function readKeySet(json: Exact | undefined): KeySet | Fault {
   const list = Array.isArray(json) ? json : members(json)?.keys;
-  if (!Array.isArray(list)) return malformed('it has no list of keys');
+  if (!Array.isArray(list)) return malformed('keys: must be a list');
   const keys = new Map<string, LogKey>();
   for (const item of list) {
     const fields = members(item);
-    if (fields === undefined) return malformed('a key is no JSON object');
+    if (fields === undefined) return malformed('a key is not a JSON object');
     if (fields.kty !== 'OKP' || fields.crv !== 'Ed25519') continue;
     const kid = string(fields.kid);
     if (kid === undefined || kid === '') return malformed('a key has no kid');
-    if (keys.has(kid)) return malformed(`two keys are named ${kid}`);
+    if (keys.has(kid)) return malformed(`two keys have the kid ${kid}`);
     const publicKey = base64url(fields.x);
     if (publicKey?.length !== 32) return malformed(`x of key ${kid} is not 32 bytes in base64url`);
     const fromSize = size(fields.svc_from_size);
     const toSize = size(fields.svc_to_size);
-    if (fromSize === null || toSize === null) return malformed(`the sizes of key ${kid} are no integers`);
+    if (fromSize === null || toSize === null)
+      return malformed(`the sizes of key ${kid} are not valid integers`);
     const named = { purpose: string(fields.svc_purpose), state: string(fields.svc_state) };
-    const told = {
+    const details = {
       ...optional('origin', fields.svc_origin),
       ...optional('life', fields.svc_life),
       ...optional('notBefore', fields.svc_not_before),
       ...optional('notAfter', fields.svc_not_after),
       ...optional('revokedAt', fields.svc_revoked_at),
     };
-    keys.set(kid, { kid, x: string(fields.x)!, publicKey, ...named, fromSize, toSize, ...told });
+    keys.set(kid, { kid, x: string(fields.x)!, publicKey, ...named, fromSize, toSize, ...details });
   }
   return keys;
 }
 
-/** The keys as a key set again, for files that must be readable without the log. */
+/** Serializes the keys as a key set, for files that must be verifiable offline. */
 export function writeKeySet(keys: Iterable<LogKey>): string {
   return `{"keys":${writeKeys(keys)}}`;
 }
 
-/** The list alone. */
+/** Serializes only the list. */
 export function writeKeys(keys: Iterable<LogKey>): string {
   const list = [...keys].map((key) => ({
     kty: 'OKP',
@@ -90,10 +96,10 @@ export function writeKeys(keys: Iterable<LogKey>): string {
   return JSON.stringify(list);
 }
 
-/** Differences between the clocks of honest machines are smaller, in milliseconds. */
+/** Maximum difference in milliseconds between the clocks of honest machines. */
 export const clockToleranceMs = 5 * 60_000;
 
-/** The parts of a head that the period of its key is compared with. */
+/** The members of a head that are checked against the period of its key. */
 export interface DatedHead {
   readonly size: number;
   readonly timestampNs: bigint;
@@ -101,8 +107,9 @@ export interface DatedHead {
 }
 
 /**
- * The signer of a head, if the key may sign it: it has the purpose, and size and time lie in its period. No head of a
- * revoked key is accepted, because a thief of the key can choose the date.
+ * Returns the signer of a head if the key may sign it: it has the purpose, and size and time are in its
+ * period. Heads of a revoked key are always rejected, because an attacker with the stolen key can choose the
+ * date.
  */
 export function headSigner(keys: KeySet, head: DatedHead): LogKey | Fault {
   const key = keyFor(keys, head.signerKeyId, 'transparency-sth');
@@ -112,8 +119,9 @@ export function headSigner(keys: KeySet, head: DatedHead): LogKey | Fault {
 }
 
 /**
- * KEY_OUT_OF_RANGE for a head outside of the sizes or times in which its key was in use. Both sizes count: when a key
- * takes over, the old key signs the head that covers the change, and the new key signs the same size again.
+ * KEY_OUT_OF_RANGE for a head outside the sizes or times in which its key was in use. Both bounds are
+ * inclusive: at a rotation, the old key signs the head that covers the rotation, and the new key signs the
+ * same size again.
  */
 export function outsidePeriod(
   key: LogKey,
@@ -125,23 +133,24 @@ export function outsidePeriod(
   const atMs = Number(timestampNs / 1_000_000n);
   const end = endOf(key);
   if (atMs < Date.parse(key.notBefore ?? '') - clockToleranceMs)
-    return outside(`signs from ${key.notBefore} on, and the head of size ${size} is dated ${atMs} ms`);
+    return outside(`signs from ${key.notBefore} on, but the head of size ${size} is dated ${atMs} ms`);
   if (end !== undefined && atMs > end + clockToleranceMs)
     return outside(
-      `ended at ${new Date(end).toISOString()}, and the head of size ${size} is dated ${atMs} ms`,
+      `ended at ${new Date(end).toISOString()}, but the head of size ${size} is dated ${atMs} ms`,
     );
   return undefined;
 }
 
-/** When the key ended, epoch milliseconds; undefined while it is in use, or when the time is not known. */
+/** When the key ended, in epoch milliseconds; undefined while it is in use, or if the time is unknown. */
 export function endOf({ notAfter, revokedAt }: LogKey): number | undefined {
   const ends = [notAfter, revokedAt].map((at) => Date.parse(at ?? '')).filter((at) => !Number.isNaN(at));
   return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
 /**
- * The key of this name, if it may sign the entry at this index. The tree says when an entry was logged, so what a key
- * signed before it was revoked stays good; of a revoked key without an end of its range nothing does.
+ * Returns the key with this id if it may sign the entry at this index. The tree proves when an entry was
+ * logged, so signatures from before a revocation stay valid. If the end of a revoked key's range is unknown,
+ * none are valid.
  */
 export function entrySigner(keys: KeySet, kid: string, index: number): LogKey | Fault {
   const key = keyFor(keys, kid, 'event-signing');
@@ -154,7 +163,10 @@ export function entrySigner(keys: KeySet, kid: string, index: number): LogKey | 
   return new Fault('KEY_OUT_OF_RANGE', `key ${kid} signs ${range}, not entry ${index}`);
 }
 
-/** The key of this name, if it may sign a receipt. Nothing dates the signature, so none of a revoked key is good. */
+/**
+ * Returns the key with this id if it may sign a receipt. A receipt's signature has no proven date, so those
+ * of a revoked key are rejected.
+ */
 export function receiptSigner(keys: KeySet, kid: string): LogKey | Fault {
   const key = keyFor(keys, kid, 'event-signing');
   if (key instanceof Fault || key.state !== 'revoked') return key;
@@ -162,8 +174,8 @@ export function receiptSigner(keys: KeySet, kid: string): LogKey | Fault {
 }
 
 /**
- * Keys that may sign checkpoints under this origin: in use now or before, and not revoked. Whether a key is acceptable
- * is left to the verification: a set can hold tens of thousands that signed nothing.
+ * Keys that may sign checkpoints for this origin: active or retired. Whether a key is valid Ed25519 is
+ * checked during verification, because a set can hold tens of thousands of unused keys.
  */
 export function checkpointSigners(keys: KeySet, origin: string): LogKey[] {
   return [...keys.values()].filter(
@@ -175,8 +187,8 @@ export function checkpointSigners(keys: KeySet, origin: string): LogKey[] {
 }
 
 /**
- * Whether a head and a checkpoint with different roots accuse the log: both keys are in the set, in use and of one life. The
- * thief of a key that has ended can date a statement back, and a checkpoint has no date.
+ * Whether a head and a checkpoint with different roots prove misbehaviour: both keys are in the set, active
+ * and of one life. An attacker with an ended key can backdate a head, and a checkpoint has no date.
  */
 export function canAccuse(keys: KeySet, headKid: string, { x }: LogKey): boolean {
   const head = keys.get(headKid);
@@ -184,7 +196,7 @@ export function canAccuse(keys: KeySet, headKid: string, { x }: LogKey): boolean
   return [head, checkpoint].every((key) => key?.state === 'active') && head?.life === checkpoint?.life;
 }
 
-/** The keys with those tree-head and checkpoint keys alone that are trusted. */
+/** Replaces the tree-head and checkpoint keys of a key set with the trusted ones. */
 export function anchored(keys: KeySet, trusted: KeySet): KeySet {
   const purposes = new Set(['transparency-sth', ...[...trusted.values()].map(({ purpose }) => purpose)]);
   return new Map([...[...keys].filter(([, { purpose }]) => !purposes.has(purpose)), ...trusted]);
@@ -194,19 +206,19 @@ function keyFor(keys: KeySet, kid: string, purpose: string): LogKey | Fault {
   const key = keys.get(kid);
   if (key === undefined) return new Fault('UNKNOWN_KEY', `no key ${kid} in the key set`);
   if (key.purpose !== purpose) {
-    return new Fault(
-      'WRONG_KEY_PURPOSE',
-      `key ${kid} is for ${key.purpose ?? 'nothing'}, not for ${purpose}`,
-    );
+    return new Fault('WRONG_KEY_PURPOSE', `key ${kid} has purpose ${key.purpose ?? 'none'}, not ${purpose}`);
   }
   if (key.state === 'pending') return new Fault('KEY_PENDING', `key ${kid} is not in use yet`);
   if (key.state !== 'active' && key.state !== 'retired' && key.state !== 'revoked')
     return malformed(`key ${kid} has state ${key.state ?? 'none'}`);
-  if (!isAcceptable(key)) return new Fault('WEAK_KEY', `key ${kid} is no acceptable Ed25519 key`);
+  if (!isAcceptable(key)) return new Fault('WEAK_KEY', `key ${kid} is not a valid Ed25519 key`);
   return key;
 }
 
-/** By key: decoding the point takes half a millisecond, as long as six native verifications, and entries have few keys. */
+/**
+ * Cached per key: decoding the point takes half a millisecond, as long as six native verifications, and a log
+ * has few keys.
+ */
 const acceptable = new WeakMap<LogKey, boolean>();
 
 function isAcceptable(key: LogKey): boolean {
@@ -217,7 +229,7 @@ function isAcceptable(key: LogKey): boolean {
   return found;
 }
 
-/** SHA-256 of the raw public key in hex, as the service prints it at every start. */
+/** SHA-256 of the raw public key in hex, as the service prints it at startup. */
 export function fingerprint(key: LogKey): string {
   return bytesToHex(sha256(key.publicKey));
 }
@@ -229,7 +241,7 @@ function optional(
   return typeof value === 'string' ? { [name]: value } : {};
 }
 
-/** Undefined where absent, null where it is no size. */
+/** Undefined if absent, null if it is not a size. */
 function size(value: Exact | undefined): number | undefined | null {
   return value === undefined ? undefined : (safeInteger(value) ?? null);
 }

@@ -10,9 +10,10 @@ import { readTreeHead, type SignedHead } from './tree-head.ts';
 import { verifyHead } from './verify.ts';
 
 /**
- * The pinned keys with the ends that `head` and the checkpoint need to be judged, as far as the log shows them: ends of
- * checkpoint keys, and of the signer of `head` if it is pinned. A thief of a key that ended after the pin cannot accuse the
- * log with it unless the thief hides the key history too. The keys stay as pinned where an end cannot be proven.
+ * Returns the pinned keys with the endings that are needed to judge `head` and the checkpoint, as far as the
+ * log proves them: endings of checkpoint keys, and of the signer of `head` if pinned. An attacker with a
+ * stolen key that ended after the pin cannot frame the log without also hiding the key history. A key stays
+ * as pinned if its ending can't be proven.
  */
 export async function withLaterEndings(log: LogSource, pin: Pin, head: SignedHead): Promise<KeySet> {
   const history = await fetchKeyHistory(log);
@@ -33,7 +34,10 @@ export async function withLaterEndings(log: LogSource, pin: Pin, head: SignedHea
   return new Map([...pin.keys, ...keys]);
 }
 
-/** A head by the last key that rotations lead to from the signer of the pinned head, and that covers every end. */
+/**
+ * Fetches a head that covers every ending, signed by the last key in the rotations from the signer of the
+ * pinned head.
+ */
 async function laterHead(
   log: LogSource,
   { head, keys }: Pin,

@@ -6,7 +6,7 @@ import { type LogSource, NotFound } from './log-source.ts';
 import { parseTreeHead, type SignedHead } from './tree-head.ts';
 import { verifyHead } from './verify.ts';
 
-/** A head with the key that signed it, and the key set in which that was found. */
+/** A head with its signer, and the key set that contains it. */
 export interface HeadWithKeys {
   readonly head: SignedHead;
   readonly keys: KeySet;
@@ -14,8 +14,9 @@ export interface HeadWithKeys {
 }
 
 /**
- * The latest head, its signature verified. Where its key isn't good for it, both are asked for once more, past caches:
- * a key may have been revoked between the two answers, or one of them is an old one.
+ * Fetches the latest head and verifies its signature. If the signer can't have signed it, head and keys are
+ * fetched once more, bypassing caches: a key may have been revoked between the two responses, or one of them
+ * is outdated.
  */
 export async function fetchHead(log: LogSource): Promise<HeadWithKeys | Fault> {
   const signed = await fetchSigned(log);
@@ -24,7 +25,7 @@ export async function fetchHead(log: LogSource): Promise<HeadWithKeys | Fault> {
     : signed;
 }
 
-/** Pages of 1000 keys: fifty years of daily rotations. */
+/** Pages of 1000 keys: 50 years of daily rotations. */
 const maxKeyPages = 20;
 
 const changingKeys: ReadonlySet<FaultCode> = new Set([
@@ -39,15 +40,15 @@ async function fetchSigned(log: LogSource): Promise<HeadWithKeys | Fault> {
   return head instanceof Fault ? head : withPublishedKey(log, head);
 }
 
-/** The latest head, nothing of it verified. */
+/** Fetches the latest head without verifying it. */
 export async function fetchTreeHead(log: LogSource): Promise<SignedHead | Fault> {
   const text = await log.get('/api/transparency/sth');
   return text instanceof Fault ? text : parseTreeHead(text);
 }
 
-/** The head with the published key that signed it: one of the current keys, or of the pages of all keys. */
+/** Finds the published key that signed the head: a current key, or one in the pages of all keys. */
 export async function withPublishedKey(log: LogSource, head: SignedHead): Promise<HeadWithKeys | Fault> {
-  // After the head, so that a key that took over in between is in the set.
+  // Fetched after the head, so that a key that took over in between is in the set.
   const current = await fetchKeys(log);
   if (current instanceof Fault) return current;
   const keys = current.has(head.signerKeyId) ? current : await fetchAllKeys(log, current);
@@ -56,13 +57,13 @@ export async function withPublishedKey(log: LogSource, head: SignedHead): Promis
   return key instanceof Fault ? key : { head, keys, key };
 }
 
-/** The current keys: /.well-known/jwks.json. */
+/** Fetches the current keys from /.well-known/jwks.json. */
 export async function fetchKeys(log: LogSource): Promise<KeySet | Fault> {
   const text = await log.get('/.well-known/jwks.json');
   return text instanceof Fault ? text : parseKeySet(text);
 }
 
-/** Every key that the log ever used: the current ones (fetched if not given), and those of the pages of keys. */
+/** Fetches all keys that the log ever used: the current ones, if not given, and the pages of keys. */
 export async function fetchAllKeys(log: LogSource, current?: KeySet): Promise<KeySet | Fault> {
   const known = current ?? (await fetchKeys(log));
   if (known instanceof Fault) return known;
@@ -70,11 +71,11 @@ export async function fetchAllKeys(log: LogSource, current?: KeySet): Promise<Ke
   if (items instanceof NotFound) return known;
   if (items instanceof Fault) return items;
   const all = readKeySet(items.map((item) => item ?? null));
-  // The current ones count: they were fetched past caches where that matters.
+  // Current keys take precedence: they were fetched bypassing caches where that matters.
   return all instanceof Fault ? all : new Map([...all, ...known]);
 }
 
-/** The latest checkpoint, its signatures verified. */
+/** Fetches the latest checkpoint and verifies its signatures. */
 export async function fetchCheckpoint(
   log: LogSource,
   keys: KeySet,
@@ -86,11 +87,11 @@ export async function fetchCheckpoint(
   return note instanceof Fault ? note : verifyCheckpoint(note, keys, policy);
 }
 
-/** The text of a note, nothing replaced and nothing skipped. */
+/** Decodes the text of a note without replacing or skipping bytes. */
 export function decodeNote(bytes: Uint8Array): string | Fault {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return new Fault('MALFORMED_CHECKPOINT', 'the checkpoint is not in UTF-8');
+    return new Fault('MALFORMED_CHECKPOINT', 'the checkpoint is not valid UTF-8');
   }
 }

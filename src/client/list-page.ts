@@ -2,16 +2,16 @@ import { type Exact, members, parseExact, safeInteger } from './exact-json.ts';
 import { Fault } from './fault.ts';
 import type { LogSource } from './log-source.ts';
 
-/** Items on one page, the most that the service gives. */
+/** Items per page, the maximum of the service. */
 const perPage = 1000;
 
-/** One page of a list of the service: the attributes of its items. */
+/** A page of a list: the attributes of its items. */
 export interface ListPage {
   readonly items: readonly (Exact | undefined)[];
   readonly isLast: boolean;
 }
 
-/** Fetches one page; `path` may have a query. Pages count from 1. MALFORMED_LEAF when the answer is not a page. */
+/** Fetches a page, counted from 1; `path` may have a query. MALFORMED_LEAF if the response is not a page. */
 export async function fetchPage(
   log: LogSource,
   path: string,
@@ -23,7 +23,7 @@ export async function fetchPage(
   const fields = members(parseExact(text));
   const pages = safeInteger(members(fields?.pagination)?.total_pages);
   if (!Array.isArray(fields?.data) || pages === undefined)
-    return new Fault('MALFORMED_LEAF', `${path}: the answer is not a page of a list`);
+    return new Fault('MALFORMED_LEAF', `${path}: the response is not a page of a list`);
   return { items: fields.data.map((item) => members(item)?.attributes), isLast: page >= pages };
 }
 

@@ -3,52 +3,58 @@ import { ServiceError } from '../errors.ts';
 import type { Ending } from './retry-delay.ts';
 import { toldError } from './told-error.ts';
 
-/** A bearer token, and until when it is good (epoch milliseconds; Infinity where it does not expire). */
+/** A bearer token and its expiry (epoch milliseconds; Infinity if it does not expire). */
 export interface LiveToken {
   readonly token: string;
   readonly expiresAt: number;
 }
 
 export interface ConnectionEvents {
-  /** The token is sent; what is sent now follows it. */
+  /** The token has been sent; later messages follow it. */
   onOpen(): void;
-  /** The service has accepted the token, or has answered again after it was silent. */
+  /** The service has accepted the token, or responds again after a silence. */
   onLive(): void;
-  /** Nothing was heard since then (epoch milliseconds), though it was asked. */
+  /** A ping is unanswered; no message has arrived since `sinceMs` (epoch milliseconds). */
   onBehind(sinceMs: number): void;
-  /** What is about a subscription. */
+  /** A message for a subscription has arrived. */
   onMessage(message: ServerMessage): void;
-  /** Told once, and nothing after it; not told where `close` was called. */
+  /** Called once, as the last event; not called after `close`. */
   onEnd(ending: ConnectionEnd): void;
 }
 
 export interface ConnectionEnd extends Ending {
-  /** The token that the service was shown last. */
+  /** The last token that was sent to the service. */
   readonly token: string | undefined;
-  /** When it was heard last, in epoch milliseconds; undefined where never. */
+  /** When the last message arrived, in epoch milliseconds; undefined if none did. */
   readonly heardMs: number | undefined;
-  /** How long it was live, in milliseconds; 0 where it never was. */
+  /** How long the connection was live, in milliseconds; 0 if it never was. */
   readonly liveForMs: number;
 }
 
 const pingEveryMs = 5000;
-/** Silence for this long after a ping is told … */
+/** An unanswered ping is reported after this time … */
 const answerWithinMs = 3000;
-/** … and for this long ends the connection, or the attempt to have one … */
+/** … and after this time the connection, or the attempt to connect, ends … */
 const giveUpAfterMs = 20_000;
-/** … or this long, where the machine has slept, or somebody has come to look: then it has probably been dead a while. */
+/**
+ * … or after this shorter time, if the machine was asleep or the user has returned to the page, when the
+ * connection has probably been dead for a while.
+ */
 const giveUpProbeAfterMs = 5000;
 const tickMs = 1000;
-/** Ticks that are this far apart: the machine slept, or a browser holds the timers of a hidden page back. */
+/**
+ * A larger gap between ticks means that the machine was asleep, or that a browser throttled the timers of a
+ * hidden page.
+ */
 const oversleptMs = 5000;
-/** A token is renewed this long before it expires, or a fifth of its life where that is less. */
+/** Tokens are renewed this long before they expire, or a fifth of their remaining lifetime if that is less. */
 const renewBeforeMs = 60_000;
 const renewAgainAfterMs = 10_000;
 const shortestRenewalMs = 1000;
 
 /**
- * One connection to `/ws`, from asking for a token to its end. Durations are measured with the monotonic clock, which
- * stands still on some machines while they sleep; expiry, and what is told, with the wall clock.
+ * A connection to `/ws`, from requesting a token to its end. Durations are measured with the monotonic clock,
+ * which stops on some machines during sleep; expiry and reported times use the wall clock.
  *
  * ```
  *   token ──► socket ──► auth, subscriptions, ping ──pong──► live ◄──► behind (3 s)
@@ -57,7 +63,7 @@ const shortestRenewalMs = 1000;
  */
 export class LiveConnection {
   readonly #url: string;
-  readonly #askToken: (used?: string) => Promise<LiveToken>;
+  readonly #requestToken: (used?: string) => Promise<LiveToken>;
   readonly #events: ConnectionEvents;
   readonly #listening = new AbortController();
   readonly #ticks: ReturnType<typeof setInterval>;
@@ -66,45 +72,45 @@ export class LiveConnection {
   #renewMs = Number.POSITIVE_INFINITY;
   #state: 'opening' | 'live' | 'behind' | 'over' = 'opening';
   #liveAt: number | undefined;
-  /** When the last ping went out, or the attempt began; by the monotonic clock. */
-  #asked = performance.now();
-  /** Whether anything was heard since. */
+  /** When the last ping was sent, or the attempt started; monotonic clock. */
+  #pingedAt = performance.now();
+  /** Whether a message has arrived since. */
   #answered = false;
   #giveUpAfterMs = giveUpAfterMs;
-  #heardMs: number | undefined;
+  #lastMessageMs: number | undefined;
   #tickedMs = Date.now();
-  /** What the service said of the connection as a whole: it closes it next. */
+  /** The error of the service about the whole connection, which it closes next. */
   #error: ServiceError | undefined;
 
-  /** @param used - a token that is not to be shown again */
+  /** @param used - a token that must not be used again */
   constructor(
     url: string,
-    askToken: (used?: string) => Promise<LiveToken>,
+    requestToken: (used?: string) => Promise<LiveToken>,
     used: string | undefined,
     events: ConnectionEvents,
   ) {
     this.#url = url;
-    this.#askToken = askToken;
+    this.#requestToken = requestToken;
     this.#events = events;
     this.#ticks = setInterval(() => this.#tick(), tickMs);
     void this.#open(used);
   }
 
-  /** Sends a message; before the connection is open, nothing: `onOpen` is the time to send what there is. */
+  /** Sends a message if the connection is open. Use `onOpen` to send initial messages. */
   send(message: ClientMessage): void {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 
-  /** Asks at once whether it still lives. */
+  /** Checks immediately whether the connection is alive. */
   probe(): void {
     if (this.#state === 'opening' || this.#state === 'over') return;
-    const silentMs = Date.now() - (this.#heardMs ?? 0);
-    if (silentMs > pingEveryMs + answerWithinMs) this.#sayBehind();
+    const silentMs = Date.now() - (this.#lastMessageMs ?? 0);
+    if (silentMs > pingEveryMs + answerWithinMs) this.#reportBehind();
     if (this.#answered) this.#ping(giveUpProbeAfterMs);
     else this.#giveUpAfterMs = giveUpProbeAfterMs;
   }
 
-  /** Ends it as one that answers no more, for who knows that it is dead. */
+  /** Ends the connection as unresponsive, if the caller knows that it is dead. */
   giveUp(): void {
     this.#end(undefined, this.#error);
   }
@@ -113,7 +119,7 @@ export class LiveConnection {
     if (this.#state === 'over') return;
     this.#state = 'over';
     clearInterval(this.#ticks);
-    // A dead network tells of the end of a socket only minutes later.
+    // On a dead network, the close event of a socket arrives only minutes later.
     this.#listening.abort();
     this.#socket?.close();
   }
@@ -122,7 +128,7 @@ export class LiveConnection {
     let credentials: LiveToken;
     let socket: WebSocket;
     try {
-      credentials = await this.#askToken(used);
+      credentials = await this.#requestToken(used);
       if (this.#state === 'over') return;
       socket = new WebSocket(this.#url);
     } catch (error) {
@@ -144,7 +150,7 @@ export class LiveConnection {
     socket.addEventListener(
       'error',
       () => {
-        // Where no connection came about, Node 22 tells of no close; else `close` follows, with its code.
+        // If the connection failed, Node 22 emits no `close`; otherwise `close` follows with its code.
         if (this.#token === undefined) this.#end(undefined, undefined);
       },
       { signal },
@@ -154,8 +160,8 @@ export class LiveConnection {
   #receive(data: unknown): void {
     const message = decodeMessage(data);
     if (message === undefined)
-      return this.#end(undefined, new ServiceError('UNAVAILABLE', 'what came is no message of this service'));
-    this.#heardMs = Date.now();
+      return this.#end(undefined, new ServiceError('UNAVAILABLE', 'received an unknown message'));
+    this.#lastMessageMs = Date.now();
     this.#answered = true;
     if (message.type === 'error' && message.id === undefined) {
       this.#error = toldError(message);
@@ -173,37 +179,37 @@ export class LiveConnection {
     const now = Date.now();
     const overslept = Math.abs(now - this.#tickedMs) > oversleptMs;
     this.#tickedMs = now;
-    const waitedMs = performance.now() - this.#asked;
+    const waitedMs = performance.now() - this.#pingedAt;
     if (this.#answered) {
       if (overslept) this.#ping(giveUpProbeAfterMs);
       else if (waitedMs >= pingEveryMs) this.#ping(giveUpAfterMs);
     } else if (waitedMs >= this.#giveUpAfterMs) {
-      // The answer to a ping from before the sleep may be waiting, or lost with a connection that works.
+      // A reply to a ping from before the sleep may be waiting, or was lost although the connection works.
       if (overslept && this.#giveUpAfterMs === giveUpAfterMs && this.#state !== 'opening')
         this.#ping(giveUpProbeAfterMs);
       else return this.#end(undefined, this.#error);
-    } else if (waitedMs >= answerWithinMs && this.#state === 'live') this.#sayBehind();
+    } else if (waitedMs >= answerWithinMs && this.#state === 'live') this.#reportBehind();
     if (now >= this.#renewMs) void this.#renew();
   }
 
   #ping(giveUpMs: number): void {
-    this.#asked = performance.now();
+    this.#pingedAt = performance.now();
     this.#answered = false;
     this.#giveUpAfterMs = giveUpMs;
     this.send({ type: 'ping' });
   }
 
-  #sayBehind(): void {
+  #reportBehind(): void {
     if (this.#state !== 'live') return;
     this.#state = 'behind';
-    this.#events.onBehind(this.#heardMs ?? Date.now());
+    this.#events.onBehind(this.#lastMessageMs ?? Date.now());
   }
 
-  /** The service closes the connection when the old token expires: until then it can be tried again. */
+  /** The service keeps the connection until the old token expires, so a failed renewal can be retried. */
   async #renew(): Promise<void> {
     this.#renewMs = Number.POSITIVE_INFINITY;
     try {
-      const credentials = await this.#askToken(this.#token);
+      const credentials = await this.#requestToken(this.#token);
       if (this.#state !== 'over') this.#use(credentials);
     } catch {
       this.#renewMs = Date.now() + renewAgainAfterMs;
@@ -223,7 +229,7 @@ export class LiveConnection {
     if (this.#state === 'over') return;
     this.close();
     const liveForMs = this.#liveAt === undefined ? 0 : performance.now() - this.#liveAt;
-    this.#events.onEnd({ code, error, token: this.#token, heardMs: this.#heardMs, liveForMs });
+    this.#events.onEnd({ code, error, token: this.#token, heardMs: this.#lastMessageMs, liveForMs });
   }
 }
 

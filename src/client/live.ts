@@ -14,23 +14,27 @@ import { retryDelayMs } from './retry-delay.ts';
 import { toldError } from './told-error.ts';
 
 export interface LiveOptions {
-  /** Absolute: `https://siem.example`, or `location.origin`. */
+  /** Absolute URL: `https://siem.example`, or `location.origin`. */
   readonly baseUrl: string;
   /**
-   * A token that is good now, and until when (epoch milliseconds). Asked for on every connection and before the one in
-   * use expires. `used` is the one that is about to expire or was refused: another is wanted. Rejects when signed out.
+   * Returns a valid token and its expiry (epoch milliseconds). Called for every connection and before the
+   * current token expires. `used` is a token that is about to expire or was rejected, so a different one is
+   * needed. Rejects when signed out.
    */
   token(used?: string): Promise<LiveToken>;
-  /** Told of every change, the first of which is `connecting`, before `openLive` returns. */
+  /** Called on every change; first with `connecting`, before `openLive` returns. */
   onState(state: LiveState): void;
 }
 
 export type LiveState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'live' }
-  /** Nothing was heard since this time (epoch milliseconds), though pings go out. */
+  /** A ping is unanswered; no message has arrived since this time (epoch milliseconds). */
   | { readonly kind: 'behind'; readonly sinceMs: number }
-  /** `reason`: what the service said, or why there was no token; absent where it could not be reached. */
+  /**
+   * `reason`: the error of the service, or why there was no token; absent if the service could not be
+   * reached.
+   */
   | {
       readonly kind: 'offline';
       readonly sinceMs: number;
@@ -39,45 +43,53 @@ export type LiveState =
     }
   | { readonly kind: 'closed' };
 
-/** Filters of a channel: of each one value, or several of which any may match. */
+/** Filters of a channel. Each accepts one value, or several of which any may match. */
 export type ChannelFilters<C extends ChannelName> = Omit<
   QueryValues<Static<(typeof channels)[C]['filters']>>,
   'since'
 >;
 
 export interface SubscriptionHandlers<C extends ChannelName> {
-  /** Each event once, in the order of `seq`, over lost connections and restarts of the service too. */
+  /** Called once per event, in the order of `seq`, across lost connections and restarts of the service. */
   onEvent(event: ChannelEvent<C>): void;
   /**
-   * Events that this reader was too slow for, or that are no longer stored; undefined where nobody knows how many,
-   * because the service has gone back to an earlier state of its data.
+   * Called when events were dropped because this reader was too slow, or because they are no longer stored.
+   * `dropped` is undefined if the number is unknown, because the service was restored to an earlier state.
    */
   onLagged?(dropped: number | undefined): void;
-  /** What comes after this sequence follows. Told again after a lost connection. */
+  /** Called when events after this sequence will follow; called again after a lost connection. */
   onSubscribed?(seq: number): void;
-  /** It is refused or has ended: nothing follows, and it is not tried again. */
+  /** Called when the subscription is rejected or has ended; it is not retried. */
   onError?(error: ServiceError): void;
 }
 
 export interface Live {
-  /** @param options - `since`: begin after this `seq`, e.g. that of a topology; default: with what comes from now on */
+  /**
+   * @param options - `since`: start after this `seq`, for example that of a topology; default: only new
+   * events
+   */
   subscribe<C extends ChannelName>(
     channel: C,
     filters: ChannelFilters<C>,
     handlers: SubscriptionHandlers<C>,
     options?: { readonly since?: number },
   ): { close(): void };
-  /** To be called when the page becomes visible or the browser says that it is online: probes or connects at once. */
+  /**
+   * Call this when the page becomes visible or the browser reports being online: probes the connection, or
+   * connects immediately.
+   */
   wake(): void;
-  /** To be called when the network went or came back: the connection counts as lost, and another is tried at once. */
+  /** Call this when the network was lost or has returned: drops the connection and connects immediately. */
   reconnect(): void;
   close(): void;
 }
 
 /**
- * A live connection that comes back by itself: one socket for all subscriptions, which go on where they were.
+ * Opens a live connection that reconnects automatically: one socket for all subscriptions, which resume where
+ * they were.
  *
- * What handlers throw is thrown into the event loop: they are called as messages come, and nothing is queued for them.
+ * Exceptions of handlers are thrown into the event loop: handlers are called synchronously for each message,
+ * without a queue.
  */
 export function openLive(options: LiveOptions): Live {
   return new LiveClient(options);
@@ -88,18 +100,21 @@ interface Subscription {
   readonly channel: ChannelName;
   readonly filters: Record<string, unknown>;
   readonly handlers: SubscriptionHandlers<ChannelName>;
-  /** Sequence up to which everything was heard. The service gives each event one of its own, so that it is exact. */
+  /**
+   * Sequence up to which all events have been delivered. Sequences are unique per event, so the position is
+   * exact.
+   */
   since: number | undefined;
-  /** `since` comes from the service. */
+  /** Whether `since` was set by the service. */
   accepted: boolean;
-  /** Refusals in a row that may pass, on this connection. */
+  /** Consecutive temporary rejections on this connection. */
   refusals: number;
   retry: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** A connection that lived this long was a good one: what fails after it is the first failure. */
+/** A connection that lasted this long resets the count of failures. */
 const stableMs = 10_000;
-/** How often a subscription is tried again on one connection, where the service says that this can help. */
+/** Retries of a subscription per connection, if its error is temporary. */
 const maxRefusals = 5;
 
 class LiveClient implements Live {
@@ -109,12 +124,12 @@ class LiveClient implements Live {
   #ids = 0;
   #connection: LiveConnection | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
-  /** Connections in a row that failed or were short, and tokens in a row that were refused. */
+  /** Consecutive failed or short connections, and consecutive rejected tokens. */
   #failures = 0;
   #refusedTokens = 0;
-  /** The token that was refused, until another is taken. */
+  /** The rejected token, until another one is accepted. */
   #refusedToken: string | undefined;
-  /** Up to when everything is known: when the lost connection was heard last. */
+  /** When the last message arrived, across connections. */
   #sinceMs = Date.now();
   #closed = false;
 
@@ -142,7 +157,7 @@ class LiveClient implements Live {
       refusals: 0,
       retry: undefined,
     };
-    const fault = this.#faultOf(subscription);
+    const fault = this.#validate(subscription);
     if (fault !== undefined) queueMicrotask(() => handlers.onError?.(fault));
     else {
       this.#subscriptions.set(subscription.id, subscription);
@@ -150,7 +165,7 @@ class LiveClient implements Live {
     }
     return {
       close: () => {
-        if (this.#forget(subscription)) this.#connection?.send({ type: 'unsubscribe', id: subscription.id });
+        if (this.#remove(subscription)) this.#connection?.send({ type: 'unsubscribe', id: subscription.id });
       },
     };
   }
@@ -164,7 +179,7 @@ class LiveClient implements Live {
   reconnect(): void {
     if (this.#closed) return;
     this.#connection?.giveUp();
-    // What failed before failed on another network.
+    // Earlier failures happened on another network.
     this.#failures = 0;
     this.#connect();
   }
@@ -175,7 +190,7 @@ class LiveClient implements Live {
     clearTimeout(this.#retry);
     this.#connection?.close();
     this.#connection = undefined;
-    for (const subscription of [...this.#subscriptions.values()]) this.#forget(subscription);
+    for (const subscription of [...this.#subscriptions.values()]) this.#remove(subscription);
     this.#options.onState({ kind: 'closed' });
   }
 
@@ -201,19 +216,19 @@ class LiveClient implements Live {
           onState({ kind: 'live' });
         },
         onBehind: (sinceMs) => onState({ kind: 'behind', sinceMs }),
-        onMessage: (message) => this.#take(message),
-        onEnd: (end) => this.#lost(end),
+        onMessage: (message) => this.#handle(message),
+        onEnd: (end) => this.#handleEnd(end),
       },
     );
   }
 
-  #lost({ code, error, token, heardMs, liveForMs }: ConnectionEnd): void {
+  #handleEnd({ code, error, token, heardMs, liveForMs }: ConnectionEnd): void {
     this.#connection = undefined;
     this.#sinceMs = heardMs ?? this.#sinceMs;
     if (liveForMs >= stableMs) this.#failures = this.#refusedTokens = 0;
     if (code === closeCodes.forbidden)
       for (const subscription of [...this.#subscriptions.values()])
-        this.#refuse(subscription, error ?? new ServiceError('FORBIDDEN', 'live events may not be read'));
+        this.#reject(subscription, error ?? new ServiceError('FORBIDDEN', 'not allowed to read live events'));
     if (this.#closed) return;
     if (code === closeCodes.unauthenticated) {
       this.#refusedToken = token;
@@ -229,7 +244,7 @@ class LiveClient implements Live {
     });
   }
 
-  #take(message: ServerMessage): void {
+  #handle(message: ServerMessage): void {
     if (message.type === 'pong' || message.id === undefined) return;
     const subscription = this.#subscriptions.get(message.id);
     if (subscription === undefined) return;
@@ -247,14 +262,14 @@ class LiveClient implements Live {
         return handlers.onSubscribed?.(message.seq);
       case 'error': {
         const error = toldError(message);
-        return error && this.#refuse(subscription, error);
+        return error && this.#reject(subscription, error);
       }
     }
   }
 
-  #refuse(subscription: Subscription, error: ServiceError): void {
+  #reject(subscription: Subscription, error: ServiceError): void {
     if (subscription.accepted && error.details?.field === 'since') {
-      // Its data are those of an earlier day: a backup was restored.
+      // The service has older data than before: a backup was restored.
       subscription.since = undefined;
       subscription.accepted = false;
       subscription.handlers.onLagged?.(undefined);
@@ -265,7 +280,7 @@ class LiveClient implements Live {
       const delayMs = retryDelayMs({ code: undefined, error }, subscription.refusals, Math.random());
       subscription.retry = setTimeout(() => this.#send(subscription), delayMs);
     } else {
-      this.#forget(subscription);
+      this.#remove(subscription);
       subscription.handlers.onError?.(error);
     }
   }
@@ -282,24 +297,24 @@ class LiveClient implements Live {
     });
   }
 
-  #forget(subscription: Subscription): boolean {
+  #remove(subscription: Subscription): boolean {
     clearTimeout(subscription.retry);
     return this.#subscriptions.delete(subscription.id);
   }
 
-  /** What the service would end the whole socket for. */
-  #faultOf({ filters, since }: Subscription): ServiceError | undefined {
+  /** Returns errors for which the service would close the whole socket. */
+  #validate({ filters, since }: Subscription): ServiceError | undefined {
     if (this.#subscriptions.size >= limits.maxSubscriptionsPerSocket)
       return new ServiceError(
         'RATE_LIMITED',
-        `there are ${limits.maxSubscriptionsPerSocket} subscriptions already`,
+        `subscription limit reached (${limits.maxSubscriptionsPerSocket})`,
       );
     if (since !== undefined && !(Number.isSafeInteger(since) && since >= 0))
       return invalidField('since', 'must be an integer from 0 to 2^53 − 1');
     const bytes = new TextEncoder().encode(JSON.stringify(filters)).byteLength;
     // The rest of the message is short.
     return bytes > limits.maxSocketMessageBytes - 1024
-      ? invalidField('filters', 'are too long for a message')
+      ? invalidField('filters', 'must be shorter, to fit into a message')
       : undefined;
   }
 }

@@ -1,46 +1,47 @@
 import { members, parseExact, string } from './exact-json.ts';
 import { Fault } from './fault.ts';
 
-/** Where a log's answers come from: what a 200 answer holds, or what went wrong. */
+/** Access to the responses of a log: the content of a 200 response, or a fault. */
 export interface LogSource {
-  /** Origin of the service, without a slash at the end. */
+  /** Base URL of the service, without a trailing slash. */
   readonly url: string;
-  /** Once aborted, nothing is asked any more. */
+  /** Once aborted, no more requests are sent. */
   readonly signal?: AbortSignal;
   get(path: string): Promise<string | Fault>;
   getBytes(path: string): Promise<Uint8Array | Fault>;
-  /** The same log, asked past every cache on the way (RFC 9111 section 5.2.1.4). Absent where it is so already. */
+  /** The same log, bypassing all caches (RFC 9111 section 5.2.1.4). Absent if this one already does. */
   pastCaches?(): LogSource;
 }
 
-/** The log has no entry yet (503 LOG_EMPTY): normal on a fresh deployment, so no fault by itself. */
+/** The log has no entries yet (503 LOG_EMPTY). This is normal for a new deployment and not a failure. */
 export class EmptyLog extends Fault {}
 
-/** 404: there is no such thing, or the service doesn't know the endpoint. */
+/** 404: not found, or the service doesn't know the endpoint. */
 export class NotFound extends Fault {}
 
-/** 401 or 403: it takes a token, or one with another role. */
+/** 401 or 403: a token is required, or one with another role. */
 export class Denied extends Fault {}
 
 export interface HttpLogOptions {
-  /** Sent as a bearer token, unless empty. Proofs, heads and tiles of hashes are public; entries may need it. */
+  /** Sent as a bearer token, unless empty. Proofs, heads and tiles are public; entries may need a token. */
   readonly token?: string;
-  /** For one request with its answer. Default 15 s. */
+  /** Timeout of a request including its response. Default: 15 s. */
   readonly timeoutMs?: number;
-  /** Ends what is under way, as UNREACHABLE. */
+  /** Aborts requests in progress, which end with UNREACHABLE. */
   readonly signal?: AbortSignal;
   readonly fetch?: typeof fetch;
-  /** `reload` asks past every cache. Default: as the platform does. */
+  /** `reload` bypasses all caches. Default: the platform's behaviour. */
   readonly cache?: 'default' | 'reload';
 }
 
 /**
- * Heads and proofs have a few kB; a key set grows by some 300 bytes a key, ten years of daily keys are 1 MB; the
- * largest answer is a bundle of 256 entries, each of up to 65,535 bytes behind its length.
+ * Limit for a response. Heads and proofs have a few kB; a key set grows by about 300 bytes per key, 1 MB in
+ * ten years of daily keys. The largest response is a bundle of 256 entries, each with a length prefix and up
+ * to 65,535 bytes.
  */
 const maxAnswerBytes = 256 * (2 + 65_535);
 
-/** A log behind HTTP. Redirects are not followed: another origin is another log. */
+/** Creates a source for a log over HTTP. Redirects are not followed: another origin is another log. */
 export function httpLog(base: string, options: HttpLogOptions = {}): LogSource {
   const url = base.replace(/\/+$/, '');
   const { timeoutMs = 15_000, token, cache = 'default' } = options;
@@ -50,7 +51,7 @@ export function httpLog(base: string, options: HttpLogOptions = {}): LogSource {
 
   async function getBytes(path: string, accept = '*/*'): Promise<Uint8Array | Fault> {
     const abort = new AbortController();
-    const why = new Error(`no answer within ${timeoutMs} ms`);
+    const why = new Error(`no response within ${timeoutMs} ms`);
     const cancel = afterOr(timeoutMs, options.signal, () => abort.abort(why));
     try {
       const init: RequestInit & { readonly cache: 'default' | 'reload' } = {
@@ -62,7 +63,7 @@ export function httpLog(base: string, options: HttpLogOptions = {}): LogSource {
       const response = await request(url + path, init);
       const bytes = await boundedBytes(response);
       if (bytes === undefined)
-        return new Fault('HTTP_REFUSED', `${path}: the answer is longer than ${maxAnswerBytes} bytes`);
+        return new Fault('HTTP_REFUSED', `${path}: the response is longer than ${maxAnswerBytes} bytes`);
       return response.status === 200
         ? bytes
         : refusal(path, response.status, new TextDecoder().decode(bytes));
@@ -87,11 +88,11 @@ export function httpLog(base: string, options: HttpLogOptions = {}): LogSource {
 }
 
 /**
- * The same log, asked again up to three times, after 1, 2 and 4 seconds, where it was not reached or too busy: a long
- * run of requests mustn't be lost to one of them.
+ * Wraps a log with up to three retries after 1, 2 and 4 seconds if it is unreachable or overloaded, so that a
+ * long series of requests does not fail because of one of them.
  */
 export function patient(log: LogSource, firstPauseMs = 1000): LogSource {
-  async function insist<T>(ask: () => Promise<T | Fault>): Promise<T | Fault> {
+  async function withRetries<T>(ask: () => Promise<T | Fault>): Promise<T | Fault> {
     for (let pauseMs = firstPauseMs, left = 3; ; pauseMs *= 2, left--) {
       const answer = await ask();
       const again = answer instanceof Fault && answer.kind === 'unavailable' && !(answer instanceof EmptyLog);
@@ -102,12 +103,15 @@ export function patient(log: LogSource, firstPauseMs = 1000): LogSource {
   return {
     url: log.url,
     ...(log.signal && { signal: log.signal }),
-    get: (path) => insist(() => log.get(path)),
-    getBytes: (path) => insist(() => log.getBytes(path)),
+    get: (path) => withRetries(() => log.get(path)),
+    getBytes: (path) => withRetries(() => log.getBytes(path)),
   };
 }
 
-/** Calls `then` once: after so many milliseconds, or when the signal is aborted. The result takes it back. */
+/**
+ * Calls `then` once: after `ms` milliseconds, or when the signal is aborted. Returns a function that cancels
+ * it.
+ */
 function afterOr(ms: number, signal: AbortSignal | undefined, then: () => void): () => void {
   const cancel = (): void => {
     clearTimeout(timer);
@@ -149,20 +153,20 @@ async function boundedBytes(response: Response): Promise<Uint8Array | undefined>
 function refusal(path: string, status: number, text: string): Fault {
   const error = members(members(parseExact(text))?.error);
   const code = string(error?.code);
-  const what = `${path}: ${status} ${code ?? ''} ${string(error?.message) ?? ''}`.trim();
-  if (status === 503 && code === 'LOG_EMPTY') return new EmptyLog('UNAVAILABLE', what);
-  if (status === 404) return new NotFound('HTTP_REFUSED', what);
-  if (status === 401 || status === 403) return new Denied('HTTP_REFUSED', what);
-  return new Fault(status === 429 || status >= 500 ? 'UNAVAILABLE' : 'HTTP_REFUSED', what);
+  const message = `${path}: ${status} ${code ?? ''} ${string(error?.message) ?? ''}`.trim();
+  if (status === 503 && code === 'LOG_EMPTY') return new EmptyLog('UNAVAILABLE', message);
+  if (status === 404) return new NotFound('HTTP_REFUSED', message);
+  if (status === 401 || status === 403) return new Denied('HTTP_REFUSED', message);
+  return new Fault(status === 429 || status >= 500 ? 'UNAVAILABLE' : 'HTTP_REFUSED', message);
 }
 
 /** fetch wraps the reason (`ECONNREFUSED` …) in a cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // By its text: which code says so differs between versions of Node.
+  // Matched by message, because the error code differs between versions of Node.
   if (error.cause instanceof Error && /wrong version number|packet length too long/.test(error.cause.message))
-    return 'the port does not speak TLS: use http:// instead of https://';
+    return 'the port does not speak TLS; use http:// instead of https://';
   if (error.cause instanceof Error && error.cause.message === 'other side closed')
-    return 'the connection was closed without an answer: a port that speaks TLS needs https://';
+    return 'the connection was closed without a response; if the port speaks TLS, use https://';
   return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message;
 }

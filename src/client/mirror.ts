@@ -9,31 +9,31 @@ import { Denied, type LogSource, patient } from './log-source.ts';
 import { sha256 } from './sha256.ts';
 import { fetchEntryBundle, fetchTile, foldComplete } from './tiles.ts';
 
-/** Tiles of hashes and bundles of entries fetched at once: enough to hide the network; a bundle may have 16 MB. */
+/** Concurrent requests for tiles and entry bundles: enough to hide latency. A bundle has at most 16 MB. */
 const concurrency = 4;
 
-/** Files by their paths (C2SP tlog-tiles). Every file in it was verified before it was written. */
+/** Files by path (C2SP tlog-tiles). Every file was verified before it was written. */
 export interface MirrorFolder {
-  /** Undefined where there is no such file. */
+  /** Undefined if there is no such file. */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** Resolves once the file is there, whole and flushed. */
+  /** Resolves once the complete file is written and flushed. */
   write(path: string, bytes: Uint8Array): Promise<void>;
 }
 
 export interface MirrorOptions {
-  /** Size of the tree whose tiles the folder has already; it must be a prefix of the new tree. 0: none. */
+  /** Size of the tree whose tiles the folder already has; it must be a prefix of the new tree. 0: none. */
   readonly from: number;
-  /** Whether entries are copied too, beside the hashes. */
+  /** Whether to copy entries in addition to hashes. */
   readonly entries: boolean;
-  /** Whether files of the folder's tree are verified too. One that is damaged or missing is fetched again. */
+  /** Whether to verify all files of the folder's tree too, and to fetch damaged and missing files again. */
   readonly recheck?: boolean;
   /** Called for each file of the folder's tree that was fetched again. */
   onRepaired?(path: string): void;
-  /** Called now and then: leaves below `next` are done, up to `end`. */
+  /** Called from time to time: leaves below `next` of `end` are done. */
   onProgress?(next: number, end: number): void;
 }
 
-/** Whether the log gives its entries to this caller. A fault other than a refusal is passed on. */
+/** Whether the log allows this caller to read entries. Faults other than a denial are returned. */
 export async function canReadEntries(log: LogSource, size: number): Promise<boolean | Fault> {
   const last = Math.floor((size - 1) / pageColumns);
   const bundle = await fetchEntryBundle(patient(log), last, size - last * pageColumns);
@@ -41,12 +41,12 @@ export async function canReadEntries(log: LogSource, size: number): Promise<bool
 }
 
 /**
- * Copies the tiles of `tree` that the folder lacks, and the bundles of their entries. The tree is walked from its root
- * down: every tile is compared with the hash in the tile above it, and every entry with its leaf hash, before it is
- * written. So a run that was broken off goes on where it ended, and what it left behind is right. The folder may then
+ * Copies the missing tiles of `tree` and the bundles of their entries. Walks the tree from its root: every
+ * tile is compared with its hash in the tile above, and every entry with its leaf hash, before it is written.
+ * An interrupted run therefore leaves only correct files and can be continued. Afterwards, the folder can
  * serve a checkpoint of `tree`.
  *
- * @returns a fault, or undefined once all is there. WRONG_TILE where a tile or an entry is not of the tree
+ * @returns undefined on success; WRONG_TILE if a tile or entry does not belong to the tree
  */
 export async function mirrorTree(
   log: LogSource,
@@ -71,9 +71,8 @@ class TreeCopy {
   }
 
   async run(): Promise<Fault | undefined> {
-    const kept = this.#options.recheck ? await this.#edge((tile) => this.#kept(tile)) : undefined;
-    const edge = Array.isArray(kept) ? kept : await this.#edge((tile) => fetchTile(this.#log, tile));
-    if (edge === undefined) throw new Error('a log has a tile or a fault');
+    const existing = this.#options.recheck ? await this.#edge((tile) => this.#existing(tile)) : undefined;
+    const edge = Array.isArray(existing) ? existing : await this.#edge((tile) => fetchTile(this.#log, tile));
     if (edge instanceof Fault) return edge;
     for (const { tile, hashes } of edge) {
       const failed = (await this.#below(tile, hashes)) ?? (await this.#store(tile, hashes));
@@ -82,10 +81,10 @@ class TreeCopy {
     return this.#options.entries && !this.#options.recheck ? this.#earlierEntries() : undefined;
   }
 
-  /** The tiles on the right edge, highest first, which together give the root; undefined where one is missing. */
+  /** Reads the tiles on the right edge, highest first, and checks their root. */
   async #edge(
     hashesOf: (tile: TileAddress) => Promise<Hash[] | Fault | undefined>,
-  ): Promise<{ tile: TileAddress; hashes: Hash[] }[] | Fault | undefined> {
+  ): Promise<{ tile: TileAddress; hashes: Hash[] }[] | Fault> {
     const { size, root } = this.#tree;
     const edge = new Map<number, { tile: TileAddress; hashes: Hash[] }>();
     for (let level = 0; size >= pageColumns ** level; level++) {
@@ -93,7 +92,8 @@ class TreeCopy {
       const width = pageWidth({ level, index }, size);
       if (width === 0) continue;
       const hashes = await hashesOf({ level, index, width });
-      if (hashes === undefined || hashes instanceof Fault) return hashes;
+      if (!Array.isArray(hashes))
+        return hashes ?? new Fault('WRONG_TILE', `/${tilePath({ level, index, width })} is missing`);
       edge.set(level, { tile: { level, index, width }, hashes });
     }
     const hashAt = (at: { readonly level: number; readonly index: number }): Hash => {
@@ -104,12 +104,12 @@ class TreeCopy {
     if (!equalHashes(given, root))
       return new Fault(
         'WRONG_TILE',
-        `the tiles on the edge of size ${size} give another root than the signed one`,
+        `the tiles on the edge of size ${size} result in a different root than the signed one`,
       );
     return [...edge.values()].reverse();
   }
 
-  /** Copies the tiles under a tile that is verified, those that the folder's tree has left out. */
+  /** Copies the tiles below a verified tile that are not in the folder's earlier tree. */
   async #below({ level, index }: TileAddress, hashes: readonly Hash[]): Promise<Fault | undefined> {
     if (level === 0) return undefined;
     const first = index * pageColumns;
@@ -128,23 +128,23 @@ class TreeCopy {
     return undefined;
   }
 
-  /** A full tile, which must hash to `expected`, and all that is under it. */
+  /** Copies a full tile, which must hash to `expected`, and all tiles below it. */
   async #copy(at: { level: number; index: number }, expected: Hash): Promise<Fault | undefined> {
     const tile = { ...at, width: pageColumns };
-    const kept = await this.#kept(tile);
-    if (kept !== undefined && equalHashes(foldComplete(kept), expected))
-      return (await this.#below(tile, kept)) ?? this.#entriesOf(tile, kept);
+    const existing = await this.#existing(tile);
+    if (existing !== undefined && equalHashes(foldComplete(existing), expected))
+      return (await this.#below(tile, existing)) ?? this.#entriesOf(tile, existing);
     const hashes = await fetchTile(this.#log, tile);
     if (hashes instanceof Fault) return hashes;
     if (!equalHashes(foldComplete(hashes), expected))
-      return new Fault('WRONG_TILE', `/${tilePath(tile)} is not the tile that the signed root covers`);
+      return new Fault('WRONG_TILE', `/${tilePath(tile)} is not the tile covered by the signed root`);
     return (await this.#below(tile, hashes)) ?? this.#store(tile, hashes);
   }
 
   async #store(tile: TileAddress, hashes: readonly Hash[]): Promise<Fault | undefined> {
-    const kept = await this.#kept(tile);
-    const isKept = kept?.every((hash, i) => equalHashes(hash, hashes[i]!)) ?? false;
-    if (!isKept) await this.#write(tilePath(tile), tile, joined(hashes));
+    const existing = await this.#existing(tile);
+    const isUnchanged = existing?.every((hash, i) => equalHashes(hash, hashes[i]!)) ?? false;
+    if (!isUnchanged) await this.#write(tilePath(tile), tile, joined(hashes));
     return this.#entriesOf(tile, hashes);
   }
 
@@ -155,13 +155,13 @@ class TreeCopy {
     if (isRepair) this.#options.onRepaired?.(path);
   }
 
-  async #kept(tile: TileAddress): Promise<Hash[] | undefined> {
+  async #existing(tile: TileAddress): Promise<Hash[] | undefined> {
     const bytes = await this.#folder.read(tilePath(tile));
     if (bytes?.length !== tile.width * hashBytes) return undefined;
     return Array.from({ length: tile.width }, (_, i) => bytes.subarray(i * hashBytes, (i + 1) * hashBytes));
   }
 
-  /** The bundle of entries over a tile of leaf hashes. */
+  /** Copies the entry bundle for a tile of leaf hashes. */
   async #entriesOf(
     { level, index, width }: TileAddress,
     hashes: readonly Hash[],
@@ -171,31 +171,34 @@ class TreeCopy {
     const path = entriesPath(index, width);
     const wrongIn = (list: readonly Uint8Array[]) =>
       hashes.findIndex((hash, i) => list[i] === undefined || !equalHashes(leafHash(sha256, list[i]), hash));
-    const kept = await this.#folder.read(path);
-    if (kept === undefined ? !areWanted : wrongIn(decoded(kept, width)) < 0) return undefined;
+    const existing = await this.#folder.read(path);
+    if (existing === undefined ? !areWanted : wrongIn(decoded(existing, width)) < 0) return undefined;
     if (!areWanted)
-      return new Fault('WRONG_TILE', `/${path} is damaged, and entries need a token that may read them`);
+      return new Fault(
+        'WRONG_TILE',
+        `/${path} is damaged; fetching entries requires a token that may read them`,
+      );
     const entries = await fetchEntryBundle(this.#log, index, width);
     if (entries instanceof Fault) return entries;
     const wrong = wrongIn(entries);
     if (wrong >= 0)
       return new Fault(
         'WRONG_TILE',
-        `/${path}: entry ${index * pageColumns + wrong} is not the one that was logged`,
+        `/${path}: entry ${index * pageColumns + wrong} differs from the logged one`,
       );
     await this.#write(path, { level, index, width }, encodeEntryBundle(entries));
     return undefined;
   }
 
-  /** Bundles that an earlier run left out, because it had no token that may read entries. */
+  /** Copies bundles that an earlier run omitted, because it had no token to read entries. */
   async #earlierEntries(): Promise<Fault | undefined> {
     const end = Math.floor(this.#options.from / pageColumns);
     const last = end === 0 ? undefined : await this.#folder.read(entriesPath(end - 1, pageColumns));
     if (end === 0 || last !== undefined) return undefined;
     for (let index = 0; index < end; index++) {
       const tile = { level: 0, index, width: pageColumns };
-      const hashes = await this.#kept(tile);
-      if (hashes === undefined) return new Fault('WRONG_TILE', `the folder lacks ${tilePath(tile)}`);
+      const hashes = await this.#existing(tile);
+      if (hashes === undefined) return new Fault('WRONG_TILE', `${tilePath(tile)} is missing in the folder`);
       const failed = await this.#entriesOf(tile, hashes);
       if (failed !== undefined) return failed;
     }
@@ -209,7 +212,7 @@ function joined(hashes: readonly Hash[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The entries of a bundle; none where it is damaged. */
+/** Decodes the entries of a bundle; empty if it is damaged. */
 function decoded(bytes: Uint8Array, width: number): readonly Uint8Array[] {
   try {
     return decodeEntryBundle(bytes, width);

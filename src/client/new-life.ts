@@ -1,7 +1,7 @@
 /**
- * After a restore, an accepted loss or a new beginning, a log goes on under new keys, which no old key vouches for. Its
- * first new entry (`log.life_started`) names the keys and the last head before. The entry is the word of the new keys:
- * it explains why the pinned key is gone, and never moves a pin.
+ * After a restore, an accepted loss or a new beginning, a log continues under new keys that no old key has
+ * signed. Its first new entry (`log.life_started`) names the keys and the last head before. Only the new keys
+ * sign this entry: it explains why the pinned key is no longer used, and never moves a pin.
  */
 import { checkExtension } from './consistency.ts';
 import { Fault } from './fault.ts';
@@ -13,7 +13,7 @@ import type { LogSource } from './log-source.ts';
 import type { Pin } from './pin.ts';
 import { verifyHead } from './verify.ts';
 
-/** NEW_LIFE or NEW_LOG when an entry in the tree of the head explains its key; otherwise `unvouched` again. */
+/** NEW_LIFE or NEW_LOG if an entry in the tree of the head explains its key; otherwise `unvouched`. */
 export async function explainNewKey(
   log: LogSource,
   pin: Pin,
@@ -24,18 +24,18 @@ export async function explainNewKey(
   const life = lifeOf(signed, history);
   if (life === undefined || life.leaf.leafIndex >= signed.head.size) return unvouched;
   if ((await proveLeaf(log, life.leaf, signed.head)) !== undefined) return unvouched;
-  const kept = await keptOf(log, pin, signed, life);
-  if (kept instanceof Fault) return kept;
+  const retained = await describeRetained(log, pin, signed, life);
+  if (retained instanceof Fault) return retained;
   const parts = [
-    `entry ${life.leaf.leafIndex} says that a new life of the log began there (${life.reason})`,
+    `entry ${life.leaf.leafIndex} records the start of a new life of the log (${life.reason})`,
     previousOf(pin, life),
-    kept,
+    retained,
     `if the operator confirms it, use --accept-key ${fingerprint(signed.key)}`,
   ];
   return new Fault(life.reason === 'begun_anew' ? 'NEW_LOG' : 'NEW_LIFE', parts.join('; '));
 }
 
-/** The life that the head's key belongs to, by rotations within that life. */
+/** Finds the life of the head's key, following rotations within the life. */
 function lifeOf({ key, keys }: HeadWithKeys, { rotations, lives }: KeyHistory): LifeStart | undefined {
   let at = key;
   for (let step = 0; step < maxLinks; step++) {
@@ -55,27 +55,27 @@ function lifeOf({ key, keys }: HeadWithKeys, { rotations, lives }: KeyHistory): 
 function previousOf(pin: Pin, { previous }: LifeStart): string {
   if (previous === undefined) return 'it names no earlier head';
   if (verifyHead(previous, pin.keys) instanceof Fault)
-    return `it names an earlier head of size ${previous.size}, which no pinned key signed`;
+    return `it names an earlier head of size ${previous.size}, not signed by a pinned key`;
   if (previous.size >= pin.head.size)
     return `it names an earlier head of size ${previous.size}, signed by a pinned key`;
   return `it names an earlier head of size ${previous.size}, smaller than the pinned one of size ${pin.head.size}`;
 }
 
-/** Which of the pinned entries the new tree has. */
-async function keptOf(
+/** Describes which of the pinned entries are in the new tree. */
+async function describeRetained(
   log: LogSource,
   { head: pinned }: Pin,
   { head }: HeadWithKeys,
   { continuesFrom = 0 }: LifeStart,
 ): Promise<string | Fault> {
-  const lost = `of the ${pinned.size} pinned entries those from ${Math.min(continuesFrom, pinned.size)} on are lost`;
+  const lost = `of the ${pinned.size} pinned entries, those from ${Math.min(continuesFrom, pinned.size)} on are lost`;
   if (head.size < pinned.size) return lost;
   const found = await checkExtension(log, pinned, head);
   if (found === undefined) return `all ${pinned.size} pinned entries are in the new tree`;
   return found instanceof Fault && found.kind === 'unavailable' ? found : lost;
 }
 
-/** The tree-head and checkpoint keys that the operator confirmed by their fingerprints. */
+/** The tree-head and checkpoint keys with fingerprints that the operator confirmed. */
 export function acceptedKeys(keys: KeySet, fingerprints: readonly string[]): KeySet {
   return new Map([...keys].filter(([, key]) => fingerprints.includes(fingerprint(key))));
 }

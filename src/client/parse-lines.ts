@@ -1,10 +1,11 @@
 import { ServiceError } from '../errors.ts';
 
 /**
- * The values of NDJSON, a value each time one is asked for; bytes are read when those before are used up. Whoever
- * stops asking cancels the stream.
+ * Yields the values of NDJSON on demand; more bytes are read only when previous lines are consumed. Stopping
+ * the iteration cancels the stream.
  *
- * @throws ServiceError UNAVAILABLE for a line that is no JSON, and for a last one without its end; what reading fails with
+ * @throws ServiceError UNAVAILABLE for an invalid line, and for a last line without newline; errors of the
+ * stream
  */
 export async function* parseLines(
   body: ReadableStream<Uint8Array>,
@@ -22,7 +23,7 @@ export async function* parseLines(
     }
     if (rest + decoder.decode() !== '') throw new ServiceError('UNAVAILABLE', 'the list ends within a line');
   } finally {
-    // Of no effect behind the end; what had failed has been told.
+    // No effect at the end of the stream; a failure has already been thrown.
     await reader.cancel().catch(() => undefined);
   }
 }
@@ -31,6 +32,6 @@ function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    throw new ServiceError('UNAVAILABLE', 'a line of the list is no JSON');
+    throw new ServiceError('UNAVAILABLE', 'a line of the list is not valid JSON');
   }
 }

@@ -9,38 +9,38 @@ import { sha256 } from './sha256.ts';
 import { readTreeHead, type SignedHead, signedBytes, writeTreeHead } from './tree-head.ts';
 import { readPath } from './verify.ts';
 
-/** The latest head of a log that an auditor accepted, and the keys that it trusts. */
+/** The latest head of a log that an auditor accepted, and its trusted keys. */
 export interface Pin {
   /** URL of the log, as first given. */
   readonly log: string;
   readonly head: SignedHead;
   /**
-   * Tree-head keys: the signer of the first pinned head, keys that rotations lead to, keys that the operator accepted.
-   * And the checkpoint key, once a checkpoint was seen. Periods are those that entries of the log tell.
+   * Tree-head keys: the signer of the first pinned head, keys reached by rotations, and keys accepted by the
+   * operator. Also the checkpoint key, once a checkpoint was seen. Periods are from log entries.
    */
   readonly keys: KeySet;
-  /** Up to where every entry was fetched and checked; undefined where none was. */
+  /** Up to where all entries were fetched and checked; undefined if none were. */
   readonly entries?: CheckedEntries;
-  /** The first cosigned checkpoint of the head's tree that was seen: it shows when that tree existed. */
+  /** The first cosigned checkpoint seen for the head's tree: it proves when that tree existed. */
   readonly checkpoint?: string;
-  /** The largest checkpoint that was seen, while its tree is larger than the head's. */
+  /** The largest checkpoint seen, if its tree is larger than the head's. */
   readonly checkpointAhead?: string;
-  /** ISO 8601: when the first head was pinned, and this one. */
+  /** ISO 8601: when the first head and the current head were pinned. */
   readonly pinnedAt: string;
   readonly updatedAt: string;
 }
 
-/** All entries under a signed head, of which only the right edge of their tree is kept, to go on from there. */
+/** The verified entries of a signed head. Only the right edge of their tree is stored, for continuing. */
 export interface CheckedEntries {
   readonly head: SignedHead;
-  /** The hashes of `rootPlan(head.size)`: they give the root of the head. */
+  /** The hashes of `rootPlan(head.size)`, which result in the root of the head. */
   readonly edge: readonly Hash[];
 }
 
 const version = 5n;
-/** Its keys were those of the unsigned key set. */
+/** In this version, the keys came from the unsigned key set. */
 const versionOfUnsignedKeys = 2n;
-/** Version 4 has no checkpoint ahead of the head, version 3 no checkpoint. */
+/** Version 4 lacks the larger checkpoint, version 3 lacks checkpoints. */
 const versions: readonly (Exact | undefined)[] = [version, 4n, 3n, versionOfUnsignedKeys];
 
 export function writePin(pin: Pin): string {
@@ -55,9 +55,9 @@ export function writePin(pin: Pin): string {
 }
 
 /**
- * Reads a pin, and checks that its heads are signed by the keys that it remembers for them, and that the edge gives
- * the root of its head: a file that was altered must not accuse the log. That a key was revoked since is no fault
- * of the pin: its signature was good when it was pinned.
+ * Parses a pin. Checks that its heads are signed by its keys, and that the edge results in the root of its
+ * head, so that an altered file can't be used to accuse the log. A later revocation of a key does not
+ * invalidate the pin, because the signature was valid when pinned.
  */
 export function parsePin(text: string): Pin | Fault {
   const fields = members(parseExact(text));
@@ -86,20 +86,20 @@ export function parsePin(text: string): Pin | Fault {
   if (fields.entries === undefined) return pin;
   const entries = readEntries(fields.entries, written);
   if (entries instanceof Fault) return entries;
-  // Of a pin of before whose key nothing vouches for: the entries are checked again.
+  // In a migrated pin whose key is not trusted, entries are checked again.
   if (!keys.has(entries.head.signerKeyId)) return pin;
-  if (entries.head.size > head.size) return malformed('its entries reach beyond its head');
+  if (entries.head.size > head.size) return malformed('its entries exceed its head');
   return { ...pin, entries };
 }
 
-/** From the earlier version only the signer of the head is trusted; its published period is not. */
+/** In version 2, only the signer of the head is trusted; its published period is not. */
 function migratedKeys({ signerKeyId: kid }: SignedHead, keys: KeySet): KeySet {
   return new Map([[kid, rootKey(keys.get(kid)!)]]);
 }
 
 /**
- * A tree-head key that is trusted without anything that vouches for it: the first one, or an accepted one. An accepted
- * key may be of another life than the keys before it, so that it begins a `life` of its own in the pin.
+ * Creates a tree-head key that is trusted without a chain: the first one, or an accepted one. An accepted key
+ * may belong to another life than the earlier keys, so it gets its own `life` in the pin.
  */
 export function rootKey({ kid, x, publicKey }: LogKey, life?: string): LogKey {
   const about = { purpose: 'transparency-sth', state: 'active', ...(life !== undefined && { life }) };
@@ -111,7 +111,7 @@ function readOwnHead(json: Exact | undefined, keys: KeySet): SignedHead | Fault 
   if (head instanceof Fault) return malformed(head.message);
   const signer = keys.get(head.signerKeyId)?.publicKey;
   if (signer !== undefined && verifyEd25519(signer, signedBytes(head), head.signature)) return head;
-  return malformed('a head in it is not signed by the key that it names, so the file was altered');
+  return malformed('a head is not signed by its signer, so the file was altered');
 }
 
 function readEntries(json: Exact, keys: KeySet): CheckedEntries | Fault {
@@ -120,16 +120,16 @@ function readEntries(json: Exact, keys: KeySet): CheckedEntries | Fault {
   if (head instanceof Fault) return head;
   const edge = readPath(fields?.edge);
   if (edge instanceof Fault) return malformed(edge.message);
-  if (edge.length !== rootPlan(head.size).length) return malformed('its edge has another number of hashes');
+  if (edge.length !== rootPlan(head.size).length) return malformed('its edge has the wrong number of hashes');
   if (!equalHashes(foldRoot(sha256, head.size, edge), head.root))
-    return malformed('its edge gives another root than its head has');
+    return malformed('its edge does not result in the root of its head');
   return { head, edge };
 }
 
 /**
- * How the published keys contradict the pinned ones: KEY_WITHDRAWN, KEY_CHANGED or KEY_REVOKED, and WRONG_ORIGIN when
- * only the name of the log changed. Key sets are not signed, so nothing of this accuses the log. Periods are not
- * compared, because a pin takes them from the log's entries.
+ * Compares published with pinned keys: KEY_WITHDRAWN or KEY_CHANGED, and WRONG_ORIGIN if only the origin of
+ * the log changed. Key sets are not signed, so none of these prove misbehaviour. Periods are not compared,
+ * because a pin takes them from log entries.
  */
 export function changedKey(pin: Pick<Pin, 'keys' | 'head'>, published: KeySet): Fault | undefined {
   let renamed: Fault | undefined;
@@ -138,22 +138,22 @@ export function changedKey(pin: Pick<Pin, 'keys' | 'head'>, published: KeySet): 
     if (now === undefined) return new Fault('KEY_WITHDRAWN', `key ${was.kid} is no longer published`);
     const change = changeOf(was, now);
     if (change !== undefined) return new Fault('KEY_CHANGED', `key ${was.kid} ${change}`);
-    if (was.origin !== now.origin) renamed ??= otherName(was, now);
+    if (was.origin !== now.origin) renamed ??= originChanged(was, now);
   }
   return renamed;
 }
 
 function changeOf(was: LogKey, now: LogKey): string | undefined {
-  if (now.x !== was.x) return `was ${was.x} and is ${now.x} now`;
-  if (now.purpose !== was.purpose) return `was for ${was.purpose} and is for ${now.purpose} now`;
-  if (was.state === 'revoked' && now.state !== 'revoked') return `was revoked and is ${now.state} now`;
+  if (now.x !== was.x) return `was ${was.x} and is now ${now.x}`;
+  if (now.purpose !== was.purpose) return `had purpose ${was.purpose} and now has ${now.purpose}`;
+  if (was.state === 'revoked' && now.state !== 'revoked') return `was revoked and is now ${now.state}`;
   return undefined;
 }
 
-function otherName(was: LogKey, now: LogKey): Fault {
+function originChanged(was: LogKey, now: LogKey): Fault {
   return new Fault(
     'WRONG_ORIGIN',
-    `the log was named ${was.origin ?? 'nothing'} and is named ${now.origin ?? 'nothing'} now; if the operator renamed ` +
+    `the origin of the log was ${was.origin ?? 'unset'} and is now ${now.origin ?? 'unset'}; if the operator changed ` +
       `it, use --accept-key ${fingerprint(now)}`,
   );
 }

@@ -9,21 +9,21 @@ import { sha256 } from './sha256.ts';
 import type { SignedHead } from './tree-head.ts';
 import { type Bundle, readLeaf, readPath, type VerifiedEntry, verifyBundle } from './verify.ts';
 
-/** Which entry: its position, its id, or its bytes. */
+/** Identifies an entry by its position, id or bytes. */
 export type EntryQuery =
   | { readonly leafIndex: number }
   | { readonly entryId: string }
   | { readonly canonical: Uint8Array };
 
-/** What verified, with the proof that showed it. */
+/** A verified entry with its proof. */
 export type ProvenEntry = VerifiedEntry & {
   readonly path: readonly Uint8Array[];
   readonly canonical: Uint8Array;
 };
 
 /**
- * Fetches the proof of an entry against this head and verifies all of it. Where the caller doesn't hold the entry's
- * bytes, they are fetched too, which needs a role.
+ * Fetches the proof of an entry against this head and verifies it completely. If the caller does not have the
+ * entry's bytes, they are fetched too, which requires a role.
  */
 export async function proveEntry(
   log: LogSource,
@@ -36,9 +36,9 @@ export async function proveEntry(
   if (proof instanceof Fault) return proof;
   const fields = members(parseExact(proof));
   const leafIndex = safeInteger(fields?.leaf_index);
-  const asked = 'leafIndex' in query ? query.leafIndex : leafIndex;
-  if (leafIndex === undefined || leafIndex !== asked || safeInteger(fields?.tree_size) !== head.size) {
-    return new Fault('MALFORMED_PROOF', `wanted a proof for ${which} in size ${head.size}, came another one`);
+  const requested = 'leafIndex' in query ? query.leafIndex : leafIndex;
+  if (leafIndex === undefined || leafIndex !== requested || safeInteger(fields?.tree_size) !== head.size) {
+    return new Fault('MALFORMED_PROOF', `expected a proof for ${which} in size ${head.size}, got another`);
   }
   const path = readPath(fields?.audit_path);
   if (path instanceof Fault) return path;
@@ -49,12 +49,15 @@ export async function proveEntry(
   const verified = await withAllKeys(log, bundle, verifyBundle(bundle));
   if (verified instanceof Fault) return verified;
   if ('entryId' in query && verified.entry.id !== query.entryId) {
-    return new Fault('WRONG_LEAF', `wanted entry ${query.entryId}, came ${verified.entry.id}`);
+    return new Fault('WRONG_LEAF', `expected entry ${query.entryId}, got ${verified.entry.id}`);
   }
   return { ...verified, path, canonical };
 }
 
-/** The key of an old entry is not among the current ones. Tree-head keys stay those of the caller. */
+/**
+ * Retries with all keys, because the key of an old entry is not a current key. Tree-head keys are still the
+ * caller's.
+ */
 async function withAllKeys(
   log: LogSource,
   bundle: Bundle,
@@ -77,5 +80,5 @@ async function fetchCanonical(log: LogSource, leafIndex: number): Promise<Uint8A
   const leaf = readLeaf(parseExact(text));
   if (leaf instanceof Fault) return leaf;
   if (leaf.leafIndex === leafIndex) return leaf.canonical;
-  return new Fault('WRONG_LEAF', `wanted leaf ${leafIndex}, came ${leaf.leafIndex}`);
+  return new Fault('WRONG_LEAF', `expected leaf ${leafIndex}, got ${leaf.leafIndex}`);
 }

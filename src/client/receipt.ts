@@ -12,12 +12,12 @@ import { type KeySet, type LogKey, readKeySet, receiptSigner } from './key-set.t
 import { sha256 } from './sha256.ts';
 import { type Bundle, readBundle, readPath, type VerifiedEntry, verifyBundle } from './verify.ts';
 
-/** A receipt and what came with it. */
+/** A receipt with its signature, keys and proof. */
 export interface ReceiptFile {
   readonly receipt: ReceiptStatement;
   readonly keyId: string | undefined;
   readonly signature: Uint8Array | undefined;
-  /** The keys of the file, those of the proof included. */
+  /** The keys in the file, including those of the proof. */
   readonly keys: KeySet;
   readonly batch:
     | {
@@ -32,13 +32,15 @@ export interface ReceiptFile {
 
 export interface VerifiedReceipt {
   readonly receipt: ReceiptStatement;
-  /** Signed the receipt; undefined for a receipt that only the log vouches for. */
+  /** The key that signed the receipt; undefined if only the log covers it. */
   readonly key: LogKey | undefined;
-  /** The entry that covers it; undefined where the file has no proof of one. */
+  /** The entry that covers the receipt; undefined if the file has no proof. */
   readonly logged: VerifiedEntry | undefined;
 }
 
-/** Whether a file is a receipt: the value of the header, its JSON, or an answer of `GET /api/v1/receipts/…`. */
+/**
+ * Whether a text is a receipt: the value of the header, its JSON, or a response of `GET /api/v1/receipts/…`.
+ */
 export function looksLikeReceipt(text: string): boolean {
   return members(receiptMembers(text)?.receipt) !== undefined;
 }
@@ -47,11 +49,11 @@ export function parseReceipt(text: string): ReceiptFile | Fault {
   const fields = receiptMembers(text);
   const receipt = readStatement(fields?.receipt);
   if (fields === undefined || receipt === undefined)
-    return malformed('it has no receipt with id, sha256, bytes, sensor, received_at and four counts');
+    return malformed('receipt: must have id, sha256, bytes, sensor, received_at and four counts');
   const keyId = string(fields.key_id);
   const signature = hex(fields.signature, 64);
   if ((keyId === undefined) !== (signature === undefined) || (fields.signature && signature === undefined))
-    return malformed('key_id and signature (64 bytes in hex) belong together');
+    return malformed('key_id and signature (64 bytes in hex) must be given together');
   const batch = readBatch(fields.batch);
   if (batch instanceof Fault) return batch;
   const proof = fields.proof === undefined ? undefined : readBundle(fields.proof);
@@ -62,32 +64,32 @@ export function parseReceipt(text: string): ReceiptFile | Fault {
 }
 
 /**
- * Checks the signature where there is one, and with a proof that the entry in the log covers the receipt. A receipt with
- * neither is refused.
+ * Verifies the signature, if any, and with a proof that the entry in the log covers the receipt. A receipt
+ * with neither is rejected.
  *
- * @param keys - count instead of those of the file
+ * @param keys - used instead of the keys in the file
  */
 export function verifyReceipt(file: ReceiptFile, keys: KeySet = file.keys): VerifiedReceipt | Fault {
   const { receipt } = file;
   const logged = verifyLogged(file, keys);
   if (logged instanceof Fault) return logged;
   const key = verifySignature(file, keys);
-  // A receipt that the log covers counts under any key: nothing was signed after the fact.
+  // A receipt that the log covers is valid under a revoked key too: it was signed before it was logged.
   if (key instanceof Fault && (key.code !== 'KEY_REVOKED' || logged === undefined)) return key;
   if (key === undefined && logged === undefined)
     return new Fault('UNSIGNED_RECEIPT', `fetch it again later: GET /api/v1/receipts/${receipt.id}`);
   return { receipt, key: key instanceof Fault ? undefined : key, logged };
 }
 
-/** Whether these are the bytes that the receipt is for: the HTTP body as it was sent. */
+/** Checks that the receipt is for this HTTP body, as it was sent. */
 export function verifyReceiptBody(
-  { sha256: wanted, bytes }: ReceiptStatement,
+  { sha256: expected, bytes }: ReceiptStatement,
   body: Uint8Array,
 ): Fault | undefined {
-  if (body.length === bytes && bytesToHex(sha256(body)) === wanted) return undefined;
+  if (body.length === bytes && bytesToHex(sha256(body)) === expected) return undefined;
   return new Fault(
     'WRONG_BODY',
-    `the receipt is for ${bytes} bytes with SHA-256 ${wanted}; the body has ${body.length} with ${bytesToHex(sha256(body))}`,
+    `the receipt is for ${bytes} bytes with SHA-256 ${expected}; the body has ${body.length} with ${bytesToHex(sha256(body))}`,
   );
 }
 
@@ -118,24 +120,21 @@ function verifyLogged(
     root === undefined ||
     data?.count !== batch.treeSize
   )
-    return new Fault('NOT_INCLUDED', `entry ${id} (${kind}) is not the entry that covers the receipt`);
+    return new Fault('NOT_INCLUDED', `entry ${id} (${kind}) does not cover the receipt`);
   try {
     const leaf = leafHash(sha256, receiptBytes(receipt));
     const { leafIndex, treeSize, path } = batch;
     verifyInclusion(sha256, { leafIndex, treeSize, leafHash: leaf, path, root });
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    return new Fault(
-      'NOT_INCLUDED',
-      `receipt ${receipt.id} is not among those of entry ${id}: ${error.message}`,
-    );
+    return new Fault('NOT_INCLUDED', `receipt ${receipt.id} is not covered by entry ${id}: ${error.message}`);
   }
   return logged;
 }
 
 type Fields = Readonly<Record<string, Exact | undefined>>;
 
-/** The members of the object that has `receipt`, whichever of the three forms the text has. */
+/** The members of the object with `receipt`, for each of the three forms. */
 function receiptMembers(text: string): Fields | undefined {
   const fields = members(parseExact(text) ?? parseExact(fromHeader(text.trim()) ?? ''));
   return members(members(fields?.data)?.attributes) ?? fields;

@@ -1,21 +1,23 @@
 import { closeCodes } from '../contract/channels.ts';
 import { errorCodes, type ServiceError } from '../errors.ts';
 
-/** How a connection came to its end, or did not come about. */
+/** How a connection or a connection attempt ended. */
 export interface Ending {
-  /** What the service closed it with, or the platform; undefined where it was given up from here. */
+  /** Close code of the service or the platform; undefined if this client gave up. */
   readonly code: number | undefined;
-  /** What the service said before, or why there was no token. */
+  /** The last error of the service, or why there was no token. */
   readonly error: ServiceError | undefined;
 }
 
-/** The first wait is up to this long, each after it up to twice as long as the one before … */
+/** The maximum of the first delay, which doubles with each failure … */
 const firstMs = 500;
-/** … until this. */
-const longestMs = 30_000;
-/** Where trying at once would be as much in vain, or is what the service has had too much of. */
+/** … up to this maximum. */
+const maxMs = 30_000;
+/** Delays after errors that an immediate retry would repeat, and after rate limits. */
 const slow = { fromMs: 10_000, toMs: 60_000 };
-/** A service that stops is back in seconds, and all its clients come at once. */
+/**
+ * Maximum delay after a shutdown: the service is usually back in seconds, and all clients reconnect at once.
+ */
 const goingAwayMs = 1000;
 
 const slowCodes: readonly number[] = [
@@ -26,15 +28,15 @@ const slowCodes: readonly number[] = [
 ];
 
 /**
- * How long to wait before the next connection, in milliseconds: exponential, with full jitter.
+ * Computes the delay before the next connection in milliseconds: exponential backoff with full jitter.
  *
- * @param failures - connections in a row that ended soon, or did not come about, before this one
- * @param random - of [0, 1)
+ * @param failures - consecutive short or failed connections before this one
+ * @param random - in [0, 1)
  */
 export function retryDelayMs({ code, error }: Ending, failures: number, random: number): number {
   if (isSlow(code, error)) return slow.fromMs + random * (slow.toMs - slow.fromMs);
   if (code === closeCodes.goingAway && failures === 0) return random * goingAwayMs;
-  return random * Math.min(longestMs, firstMs * 2 ** failures);
+  return random * Math.min(maxMs, firstMs * 2 ** failures);
 }
 
 function isSlow(code: number | undefined, error: ServiceError | undefined): boolean {

@@ -6,10 +6,10 @@ import type { TreeEdge } from './leaf-audit.ts';
 import type { LogSource } from './log-source.ts';
 import { fetchTile, foldComplete } from './tiles.ts';
 
-/** A place where a tile doesn't say what the entries give. */
+/** A position where a tile differs from the entries. */
 export interface TileMismatch {
   readonly tile: TileAddress;
-  /** Undefined where only the columns from before the start can be wrong. */
+  /** Undefined if only columns from before the start can be wrong. */
   readonly column: number | undefined;
 }
 
@@ -20,33 +20,33 @@ interface GrownTile extends TileAddress {
 }
 
 /**
- * Holds the tiles of a log to the nodes that its entries give: each tile of every level that is new or grew. Owner of
- * the columns that wait for their tile to be full, at most one tile a level.
+ * Compares the tiles of a log with the nodes computed from its entries: every new or grown tile of every
+ * level. Buffers the columns of incomplete tiles, at most one tile per level.
  */
 export class TileAudit {
   readonly #log: LogSource;
-  /** By level of tiles. `first` is the column that came first, after those of the tree before. */
+  /** By tile level. `first` is the first column computed here, after those of the earlier tree. */
   readonly #growing: { index: number; first: number; hashes: Hash[] }[] = [];
   readonly #full: { tile: GrownTile; parent: { hash?: Hash } }[] = [];
   readonly #start: number;
   #mismatch: TileMismatch | undefined;
 
-  /** `start`: the size from which the entries go on. */
+  /** `start`: the size from which the entries continue. */
   constructor(log: LogSource, start: number) {
     this.#log = log;
     this.#start = start;
   }
 
-  /** The first that was found. */
+  /** The first mismatch. */
   get mismatch(): TileMismatch | undefined {
     return this.#mismatch;
   }
 
-  /** A node that the entries complete, as `CompactRange.append` tells it. */
+  /** Receives nodes from `CompactRange.append`. */
   readonly onNode = ({ level, index }: Coordinate, hash: Hash): void => {
     if (level % pageRows !== 0) return;
     const tileLevel = level / pageRows;
-    // The root of the tile below that just came to be full.
+    // The root of the tile below, which was just completed.
     const below = this.#full.at(-1);
     if (below !== undefined && below.tile.level === tileLevel - 1 && below.tile.index === index)
       below.parent.hash = hash;
@@ -67,7 +67,7 @@ export class TileAudit {
     this.#growing[tileLevel] = { index: growing.index + 1, first: 0, hashes: [] };
   };
 
-  /** Fetches and compares the tiles that came to be full. Nothing more is fetched after the first mismatch. */
+  /** Fetches and compares the completed tiles. After the first mismatch, no more tiles are fetched. */
   async checkFull(): Promise<Fault | undefined> {
     for (const { tile, parent } of this.#full.splice(0)) {
       const failed = await this.#check(tile, (old) => {
@@ -78,7 +78,7 @@ export class TileAudit {
     return undefined;
   }
 
-  /** The same for those that aren't full at the end, on the edge of `tree`. */
+  /** Fetches and compares the incomplete tiles at the end, on the edge of `tree`. */
   async checkPartial(tree: TreeEdge): Promise<Fault | undefined> {
     for (const [level, { index, first, hashes }] of this.#growing.entries()) {
       if (hashes.length === 0) continue;
@@ -95,26 +95,26 @@ export class TileAudit {
     return undefined;
   }
 
-  /** `holds` says whether the whole tile hashes to what is known, for the columns that the entries don't give. */
+  /** `holds` checks the columns from before the start: whether the whole tile hashes to a known node. */
   async #check(tile: GrownTile, holds: (hashes: readonly Hash[]) => boolean): Promise<Fault | undefined> {
     if (this.#mismatch !== undefined) return undefined;
-    const told = await fetchTile(this.#log, tile);
-    if (told instanceof Fault) return told;
-    const wrong = tile.hashes.findIndex((hash, i) => !equalHashes(hash, told[tile.first + i]!));
+    const served = await fetchTile(this.#log, tile);
+    if (served instanceof Fault) return served;
+    const wrong = tile.hashes.findIndex((hash, i) => !equalHashes(hash, served[tile.first + i]!));
     if (wrong >= 0) this.#mismatch = { tile, column: tile.first + wrong };
-    else if (tile.first > 0 && !holds(told)) this.#mismatch = { tile, column: undefined };
+    else if (tile.first > 0 && !holds(served)) this.#mismatch = { tile, column: undefined };
     return undefined;
   }
 }
 
-/** The hashes of a tree's edge that lie in the last tile of a level, left to right. */
+/** The hashes of a tree's edge in the last tile of a level, left to right. */
 function edgeWithin({ size, edge }: TreeEdge, tileLevel: number): Hash[] {
   const [from, to] = [pageRows * tileLevel, pageRows * (tileLevel + 1)];
   const plan = rootPlan(size);
   return edge.filter((_, i) => plan[i]!.level >= from && plan[i]!.level < to);
 }
 
-/** The tile and the place in it, for a message. */
+/** Describes the tile and the column for a message. */
 export function placeOfMismatch({ tile, column }: TileMismatch): string {
   const where = column === undefined ? '' : `, column ${column}`;
   return `tile ${tile.index} of level ${tile.level}${where} (/${tilePath(tile)})`;

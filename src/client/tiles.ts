@@ -8,41 +8,46 @@ import { Fault } from './fault.ts';
 import { Denied, type LogSource, NotFound } from './log-source.ts';
 import { sha256 } from './sha256.ts';
 
-/** The hashes of a tile (C2SP tlog-tiles), left to right. */
+/** Fetches the hashes of a tile (C2SP tlog-tiles), left to right. */
 export async function fetchTile(log: LogSource, tile: TileAddress): Promise<Hash[] | Fault> {
-  const got = await fetchAtLeast(log, tile.width, (width) => tilePath({ ...tile, width }));
-  if (got instanceof Fault) return got;
-  if (got.bytes.length !== got.width * hashBytes) {
+  const fetched = await fetchAtLeast(log, tile.width, (width) => tilePath({ ...tile, width }));
+  if (fetched instanceof Fault) return fetched;
+  if (fetched.bytes.length !== fetched.width * hashBytes) {
     return new Fault(
       'MALFORMED_TILE',
-      `${got.path}: ${got.bytes.length} bytes, not ${got.width * hashBytes}`,
+      `${fetched.path}: ${fetched.bytes.length} bytes instead of ${fetched.width * hashBytes}`,
     );
   }
-  return Array.from({ length: tile.width }, (_, i) => got.bytes.subarray(i * hashBytes, (i + 1) * hashBytes));
+  return Array.from({ length: tile.width }, (_, i) =>
+    fetched.bytes.subarray(i * hashBytes, (i + 1) * hashBytes),
+  );
 }
 
-/** The canonical bytes of the first `width` entries from index 256 · `index`. Needs a role. */
+/** Fetches the canonical bytes of the first `width` entries from index 256 · `index`. Requires a role. */
 export async function fetchEntryBundle(
   log: LogSource,
   index: number,
   width: number,
 ): Promise<Uint8Array[] | Fault> {
-  const got = await fetchAtLeast(log, width, (columns) => entriesPath(index, columns));
-  if (got instanceof Denied)
+  const fetched = await fetchAtLeast(log, width, (columns) => entriesPath(index, columns));
+  if (fetched instanceof Denied)
     return new Denied(
       'HTTP_REFUSED',
-      `log entries need a token with a role that may read them: ${got.message}`,
+      `reading log entries requires a token with a role that may read them: ${fetched.message}`,
     );
-  if (got instanceof Fault) return got;
+  if (fetched instanceof Fault) return fetched;
   try {
-    return decodeEntryBundle(got.bytes, got.width).slice(0, width);
+    return decodeEntryBundle(fetched.bytes, fetched.width).slice(0, width);
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    return new Fault('MALFORMED_TILE', `${got.path}: ${error.message}`);
+    return new Fault('MALFORMED_TILE', `${fetched.path}: ${error.message}`);
   }
 }
 
-/** A partial tile may be gone once the full one is there (C2SP tlog-tiles), which begins with the same columns. */
+/**
+ * Fetches a partial tile, or the full one, which starts with the same columns: partial tiles may be deleted
+ * once the full tile exists (C2SP tlog-tiles).
+ */
 async function fetchAtLeast(
   log: LogSource,
   width: number,
@@ -57,19 +62,25 @@ async function fetchAtLeast(
   return whole instanceof Fault ? bytes : { bytes: whole, width: pageColumns, path: full };
 }
 
-/** The right edge of the tree of the first `size` leaves, as the tiles of a log of `treeSize` leaves tell it. */
+/**
+ * Fetches the right edge of the tree of the first `size` leaves from the tiles of a log with `treeSize`
+ * leaves.
+ */
 export async function fetchEdge(log: LogSource, size: number, treeSize: number): Promise<Hash[] | Fault> {
   const hashes = await fetchNodes(log, rootPlan(size), treeSize);
   return hashes instanceof Fault ? hashes : rootPlan(size).map((at) => hashes(at));
 }
 
-/** The root of a log of `size` leaves by its tiles. */
+/** Computes the root of a log of `size` leaves from its tiles. */
 export async function fetchRoot(log: LogSource, size: number): Promise<Hash | Fault> {
   const edge = await fetchEdge(log, size, size);
   return edge instanceof Fault ? edge : foldRoot(sha256, size, edge);
 }
 
-/** What the tiles of a log say of two of its sizes: the root of the first, and a proof from it to the second. */
+/**
+ * Computes from the tiles of a log the root for the first size, and a consistency proof from it to the
+ * second.
+ */
 export async function proofFromTiles(
   log: LogSource,
   firstSize: number,
@@ -84,7 +95,10 @@ export async function proofFromTiles(
   };
 }
 
-/** Nodes of the tree of `treeSize` leaves, each hashed from the columns of its tile. At most a few hundred. */
+/**
+ * Fetches nodes of the tree of `treeSize` leaves, each computed from the columns of its tile. At most a few
+ * hundred.
+ */
 async function fetchNodes(
   log: LogSource,
   nodes: readonly Coordinate[],

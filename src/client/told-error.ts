@@ -1,8 +1,8 @@
 import { type ErrorCode, type ErrorDetails, errorCodes, ServiceError } from '../errors.ts';
 
 /**
- * The error in an error envelope or an error message; undefined where it is none. A code that this client does not know
- * is INTERNAL.
+ * Parses the error of an error envelope or error message; undefined if it has none. Codes that this client
+ * does not know become INTERNAL.
  */
 export function toldError(body: unknown): ServiceError | undefined {
   const error = (body as { error?: { code?: unknown; message?: unknown; details?: ErrorDetails } } | null)

@@ -5,22 +5,23 @@ type Node = Topology['nodes'][number];
 type Edge = Topology['edges'][number];
 
 /**
- * The graph after an update of the channel `topology`: subscribe with `since` the `seq` of a snapshot, without `from` and
- * `to` and with the same `group_by`, and apply what comes, in order. The result is the snapshot that the service would
- * give then, but for groups, centrality and the order of nodes and edges; after `lagged`, a new one must be taken.
+ * Applies an update of channel `topology` to a snapshot. Subscribe with `since` set to the `seq` of the
+ * snapshot, without `from` and `to` and with the same `group_by`, and apply updates in order. The result
+ * equals a new snapshot of the service, except for groups, centrality and the order of nodes and edges. After
+ * `lagged`, fetch a new snapshot.
  *
- * Of a snapshot that is truncated, has a focus, or is held against filtered updates, nodes that it left out stay left
- * out; those that it has go on being right, their edges to others counted. The snapshot given stays as it is. An update
- * that the snapshot has already changes nothing.
+ * If the snapshot is truncated, has a focus, or the updates are filtered, nodes missing from the snapshot
+ * stay missing; its own nodes stay correct, including their edges to missing nodes. The snapshot is not
+ * modified. An update that the snapshot already includes has no effect.
  */
 export function applyTopologyUpdate(snapshot: Topology, update: TopologyUpdate): Topology {
   return applyTopologyUpdates(snapshot, [update]);
 }
 
 /**
- * The graph after several updates, in order, at the cost of one.
+ * Applies several updates in order, at the cost of one.
  *
- * @param maxNodes - nodes that would make it larger are left out, and it is truncated then
+ * @param maxNodes - limit for nodes: new nodes beyond it are omitted, and the result is truncated
  */
 export function applyTopologyUpdates(
   snapshot: Topology,
@@ -40,7 +41,7 @@ export function applyTopologyUpdates(
   return { ...snapshot, seq, truncated, nodes: [...nodes.values()], edges: [...edges.values()] };
 }
 
-/** Whether some were left out. */
+/** Returns whether nodes were omitted. */
 function addNodes(nodes: Map<string, Node>, update: TopologyUpdate, maxNodes: number): boolean {
   let isFull = false;
   for (const { new: isNew, ...names } of update.nodes) {
@@ -66,7 +67,7 @@ function addEdges(nodes: Map<string, Node>, edges: Map<string, Edge>, update: To
     if (source === undefined || target === undefined) continue;
     const key = keyOf(added);
     const known = edges.get(key);
-    if (known !== undefined) edges.set(key, together(known, added));
+    if (known !== undefined) edges.set(key, merged(known, added));
     else if (isNew) edges.set(key, added);
   }
 }
@@ -75,7 +76,7 @@ const keyOf = ({ source, target }: Pick<Edge, 'source' | 'target'>): string => `
 
 const sum = (a: number, b: number): number => Math.min(Number.MAX_SAFE_INTEGER, a + b);
 
-/** A node under other names; what is counted stays. */
+/** The node with new names and unchanged counters. */
 function renamed(node: Node, names: Omit<TopologyUpdate['nodes'][number], 'new'>): Node {
   const { degree, bytes, community, centrality } = node;
   return {
@@ -87,7 +88,7 @@ function renamed(node: Node, names: Omit<TopologyUpdate['nodes'][number], 'new'>
   };
 }
 
-function together(a: Edge, b: Edge): Edge {
+function merged(a: Edge, b: Edge): Edge {
   return {
     source: a.source,
     target: a.target,
@@ -95,7 +96,7 @@ function together(a: Edge, b: Edge): Edge {
     protocols: union(a.protocols, b.protocols, (x, y) => (x < y ? -1 : x > y ? 1 : 0)).slice(0, maxProtocols),
     connections: sum(a.connections, b.connections),
     bytes: sum(a.bytes, b.bytes),
-    // ISO 8601 in UTC, all of one length: they compare as texts.
+    // ISO 8601 in UTC with equal lengths, so string comparison is chronological.
     first_seen: a.first_seen < b.first_seen ? a.first_seen : b.first_seen,
     last_seen: a.last_seen > b.last_seen ? a.last_seen : b.last_seen,
   };

@@ -1,21 +1,21 @@
 /**
- * The verdict on evidence that an auditor kept, which any reader of the file derives again without the log.
+ * The verdict on an auditor's evidence, which any reader of the file can compute offline.
  *
- * Evidence convicts when two statements contradict each other: two roots for one size; a proof that leads from another
- * beginning to a later root; a smaller tree with a later time. Both must be signed, within their periods, by keys that
- * the reader trusts, or else by keys that the file's auditor had pinned, or that links of rotations vouch for. Statements
- * of two lives of a log do not contradict each other.
+ * Evidence convicts if two statements contradict each other: two roots for one size; a proof that derives the
+ * later root from a different earlier tree; a smaller tree with a later time. Both must be signed, within
+ * their periods, by keys that the reader trusts, or else by keys that the auditor had pinned or that
+ * rotations connect to pinned keys. Statements of two lives of a log do not contradict each other.
  *
- * A thief of a key that has ended can date a statement back into its period. So once a signer has ended, a statement
- * counts only if it was seen before: by the auditor's pin, by finding the contradiction at that time, or by witnesses
- * or a timestamping authority that the reader trusts.
+ * An attacker who stole a key that has ended can backdate a statement. So if a signer has ended, a statement
+ * counts only if it was seen before: by the auditor's pin, by finding the contradiction at that time, or by
+ * witnesses or a timestamping authority that the reader trusts.
  */
 import { type Binding, bindsElsewhere } from '../tlog/binding.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes, type Hash } from '../tlog/tree.ts';
 import { verifyCheckpoint } from './checkpoint.ts';
 import { type DatedRoot, earliestProof } from './corroboration.ts';
-import { shownByEntries } from './entry-evidence.ts';
+import { describeEntries } from './entry-evidence.ts';
 import type { Evidence } from './evidence.ts';
 import { Fault } from './fault.ts';
 import { followLinks } from './key-chain.ts';
@@ -27,9 +27,12 @@ import { verifyHead } from './verify.ts';
 export interface Verdict {
   readonly convicts: boolean;
   readonly reason: string;
-  /** The keys whose signatures the verdict rests on, or those that verified where it doesn't convict. */
+  /**
+   * The keys that signed the contradicting statements, or all verified signers if the evidence doesn't
+   * convict.
+   */
   readonly signers: readonly LogKey[];
-  /** Sentences that name whose word it is that the statements were made while their keys were in use. */
+  /** Sentences about who attests that the statements were made while their keys were in use. */
   readonly basis: readonly string[];
 }
 
@@ -38,7 +41,7 @@ interface Statement {
   readonly what: string;
   readonly size: number;
   readonly root: Hash;
-  /** Checkpoints have none. */
+  /** Absent for checkpoints. */
   readonly timestampNs?: bigint;
   readonly key: LogKey;
   /** ISO 8601, by the clock of an auditor. */
@@ -46,8 +49,8 @@ interface Statement {
 }
 
 /**
- * Derives the verdict. With `trusted`, only these keys count and not those of the file. `dated` are trees that existed
- * at a time that the reader trusts (see corroboration.ts).
+ * Computes the verdict. `trusted` replaces the keys in the file. `dated` are trees with times that the reader
+ * trusts (see corroboration.ts).
  */
 export function judge(evidence: Evidence, trusted?: KeySet, dated: readonly DatedRoot[] = []): Verdict {
   const read = statements(evidence, trusted, dated);
@@ -59,7 +62,7 @@ export function judge(evidence: Evidence, trusted?: KeySet, dated: readonly Date
       if (reason === undefined) continue;
       const both = [one, other];
       if (one.key.life !== other.key.life) {
-        open ??= `${reason}; but their keys are of two lives of the log, or nothing shows that they are of one`;
+        open ??= `${reason}; but their keys belong to two lives of the log, or cannot be shown to belong to one`;
         continue;
       }
       const late = both.find((statement) => !madeInTime(statement, dated));
@@ -75,24 +78,27 @@ export function judge(evidence: Evidence, trusted?: KeySet, dated: readonly Date
     open ??
     (refused.length > 0
       ? refused.map(({ code, message }) => `${code}: ${message}`).join('; ')
-      : (shownByEntries(evidence, inUse(trustedKeys(evidence, trusted, dated))) ??
+      : (describeEntries(evidence, inUse(trustedKeys(evidence, trusted, dated))) ??
         unproven[evidence.code] ??
         'the signed statements do not contradict each other'));
   return { convicts: false, reason, signers: signersOf(signed), basis: [] };
 }
 
 const unsignedTree =
-  'the root of the head is signed; tiles and the positions of entries are not signed, so a proxy or a disk can have ' +
+  'the root of the head is signed, but tiles and positions of entries are not, so a proxy or a disk error may have ' +
   'changed them. Compare both roots with those of other auditors';
 
-/** Reasons why a finding does not prove itself although all signatures are good. */
+/** Reasons why a finding does not convict although all signatures are valid. */
 const unproven: Readonly<Record<string, string>> = {
-  PROOF_WITHHELD: 'no proof leads from another beginning to the later root',
+  PROOF_WITHHELD: 'no proof derives the later root from a different earlier tree',
   WRONG_ROOT: unsignedTree,
   NOT_INCLUDED: unsignedTree,
 };
 
-/** The earliest proof that the statement is from before the end of its key. Without a known time of the end: none. */
+/**
+ * The earliest proof that the statement was made before its key ended. Undefined if the time of the end is
+ * unknown.
+ */
 function proofInTime(
   statement: Pick<Statement, 'size' | 'root' | 'key'>,
   dated: readonly DatedRoot[],
@@ -102,7 +108,10 @@ function proofInTime(
   return proof !== undefined && proof.atMs <= end + clockToleranceMs ? proof : undefined;
 }
 
-/** Infinity while the key is in use. A key that has ended at an unknown time may have ended before anything it signed. */
+/**
+ * Infinity while the key is in use. If the time of the end is unknown, the key may have ended before all its
+ * statements.
+ */
 function knownEnd(key: LogKey): number {
   return endOf(key) ?? (key.state === 'active' ? Infinity : -Infinity);
 }
@@ -113,17 +122,17 @@ function madeInTime(statement: Statement, dated: readonly DatedRoot[]): boolean 
   return seenInTime || proofInTime(statement, dated) !== undefined;
 }
 
-const settles =
-  'A checkpoint that witnesses cosigned, or a timestamp of an authority, from before that time settles it';
+const proofHint =
+  'A checkpoint cosigned by witnesses, or a timestamp of an authority, from before that time would prove it';
 
 function uncorroborated({ what, key }: Statement): string {
   return (
-    `${what} was first seen after its key ${key.kid} had ended (${isoEndOf(key)}): a thief of the ended key can have ` +
-    `dated it back. ${settles}`
+    `${what} was first seen after its key ${key.kid} had ended (${isoEndOf(key)}): an attacker with the ended key may have ` +
+    `backdated it. ${proofHint}`
   );
 }
 
-/** Says who vouches that the statement was made before its key ended. */
+/** States who attests that the statement was made before its key ended. */
 function basisOf(statement: Statement, dated: readonly DatedRoot[], isKeySetGiven: boolean): string[] {
   const { what, key, seenAt } = statement;
   const proof = proofInTime(statement, dated);
@@ -132,14 +141,14 @@ function basisOf(statement: Statement, dated: readonly DatedRoot[], isKeySetGive
     return [`The tree of ${what} was ${proof.by} at ${new Date(proof.atMs).toISOString()}${ended}.`];
   if (ended !== '')
     return [
-      `Only the auditor who wrote the file says that ${what} was seen at ${seenAt}${ended}. ${settles} ` +
-        'for others (--witness, --tsa-ca).',
+      `Only the auditor who wrote the file attests that ${what} was seen at ${seenAt}${ended}. ${proofHint} ` +
+        'to others (--witness, --tsa-ca).',
     ];
   return isKeySetGiven
     ? []
     : [
-        `If key ${key.kid} has ended since, its thief can have dated a statement back, and the conviction needs proof ` +
-          'from before its end: judge the file with the current keys of the log (--keys) and with --witness or --tsa-ca.',
+        `If key ${key.kid} has ended since, an attacker with the key may have backdated a statement, and the verdict needs proof ` +
+          'from before its end: verify the file with the current keys of the log (--keys) and with --witness or --tsa-ca.',
       ];
 }
 
@@ -160,14 +169,15 @@ function contradiction(one: Statement, other: Statement, binding: Binding | unde
   }
   if (binding === undefined || !bindsElsewhere(sha256, binding, one, other)) return undefined;
   return (
-    `the tree of ${other.what} (size ${other.size}) begins with ${bytesToHex(binding.firstRoot)} for size ` +
-    `${one.size}, and ${bytesToHex(one.root)} is signed for it (${one.what})`
+    `the tree of ${other.what} (size ${other.size}) has the root ${bytesToHex(binding.firstRoot)} at size ` +
+    `${one.size}, but ${bytesToHex(one.root)} is signed for it (${one.what})`
   );
 }
 
 /**
- * The keys whose statements count: those given, or else those pinned by the file's auditor and those that links lead to from
- * these. A link by a key that has ended counts only if `dated` proves that it is from before that end.
+ * The keys whose statements count: `trusted`, or else the keys pinned by the auditor and those that links
+ * connect to them. A link by a key that has ended counts only if `dated` proves that it was made before that
+ * end.
  */
 export function trustedKeys(
   { pinnedKeys = new Map(), links = [], keys }: Evidence,
@@ -213,7 +223,7 @@ function statements(
   return found;
 }
 
-/** A statement of a key that was revoked later counts as one of its period. */
+/** Treats revoked keys as retired: their statements from before the end count. */
 export function inUse(keys: KeySet): KeySet {
   return new Map(
     [...keys].map(([kid, key]) => [kid, key.state === 'revoked' ? { ...key, state: 'retired' } : key]),

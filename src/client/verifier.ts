@@ -1,28 +1,29 @@
 /**
- * Candor's verifier as a library: checks what a transparency log says without trusting it. Runs wherever there is
- * JavaScript of 2023 or later (Node 20, browsers), with `TextEncoder` and `atob`:
- * nothing of Node, no WebCrypto. What asks a log also needs `fetch`, `AbortController` and `setTimeout`.
+ * Candor's verifier as a library: verifies the statements of a transparency log without trusting the log.
+ * Requires JavaScript of 2023 or later (Node 20, browsers) with `TextEncoder` and `atob`, but no Node modules
+ * or WebCrypto. Functions that query a log also need `fetch`, `AbortController` and `setTimeout`.
  *
- *     const bundle = parseBundle(text);                       // the answer of GET /api/transparency/proof, or a file
+ *     const bundle = parseBundle(text); // a response of GET /api/transparency/proof, or a file
  *     const verified = bundle instanceof Fault ? bundle : verifyBundle(bundle);
  *     if (verified instanceof Fault) throw new Error(`${verified.code}: ${verified.message}`);
  *     console.log(verified.entry, fingerprint(verified.headKey));
  *
- * Whatever a log or a file says, the answer is a value: what verified, or a `Fault` with a code of `faultCodes`.
- * Nothing throws for it. Who holds keys from elsewhere passes those; keys that came with the thing itself show that
- * it is consistent, and their fingerprints are to be compared with ones that were told another way.
+ * Functions don't throw for invalid input: they return the verified value, or a `Fault` with a code of
+ * `faultCodes`. Pass keys from a trusted source if you have them. Keys in the verified file show only that it
+ * is consistent; compare their fingerprints with ones from a trusted source.
  *
- * Formats: tree heads, proofs and leaves of RFC 6962; keys of RFC 8037; entries in the form of RFC 8785; checkpoints,
- * cosignatures and tiles of C2SP (tlog-checkpoint, signed-note, tlog-cosignature, tlog-tiles). Ed25519 of RFC 8032,
- * canonical encodings only, no keys of low order. Sizes and indices are integers below 2^53.
+ * Formats: tree heads, proofs and leaves of RFC 6962; keys of RFC 8037; canonical entries of RFC 8785;
+ * checkpoints, cosignatures and tiles of C2SP (tlog-checkpoint, signed-note, tlog-cosignature, tlog-tiles).
+ * Ed25519 of RFC 8032 with canonical encodings only and no low-order keys. Sizes and indices are integers
+ * below 2^53.
  */
 
-/** Archives of `candor export`: `verifyArchive` takes them line by line. */
+/** Archives of `candor export`: `verifyArchive` reads them line by line. */
 export { maxArchiveLine } from './archive.ts';
 export { type ArchiveOptions, type VerifiedArchive, verifyArchive } from './archive-verify.ts';
-/** Holds a log to a pin that the caller keeps (`parsePin`, `writePin`). */
+/** Checks a log against a pin that the caller stores (`parsePin`, `writePin`). */
 export { type AuditOptions, type AuditResult, audit } from './auditor.ts';
-/** The checkpoint and the timestamps of a bundle; RFC 3161 tokens themselves are left to the caller. */
+/** The checkpoint and the timestamps of a bundle; RFC 3161 tokens must be verified by the caller. */
 export {
   type BundleProofs,
   parseBundleProofs,
@@ -30,18 +31,21 @@ export {
   type VerifiedProofs,
   verifyBundleProofs,
 } from './bundle-proofs.ts';
-/** Checkpoints: `parseCheckpointKey` reads the verifier key of a log or a witness (`name+id+base64`). */
+/** Checkpoints: `parseCheckpointKey` parses the verifier key of a log or a witness (`name+id+base64`). */
 export {
   type CheckpointPolicy,
   parseCheckpointKey,
   type SignedCheckpoint,
   verifyCheckpoint,
 } from './checkpoint.ts';
-/** When the trees of evidence existed, by witnesses and authorities that the caller trusts: for `judge`. */
+/** Times of the trees in evidence, from witnesses and authorities that the caller trusts: for `judge`. */
 export { type CorroborationPolicy, type DatedRoot, datedRoots } from './corroboration.ts';
-/** Fetches and checks every entry from a size on, and the tiles over them. */
+/** Fetches and checks all entries from a given size on, and the tiles over them. */
 export { auditEntries, type CheckedRange, type EntriesOptions, WrongRoot } from './entries.ts';
-/** Stored events: `verifySealedEvent` checks that an entry, which `verifyBundle` verified, covers the event of a file. */
+/**
+ * Stored events: `verifySealedEvent` checks that an entry verified by `verifyBundle` covers the event in a
+ * file.
+ */
 export {
   type EventProofFile,
   looksLikeEventProof,
@@ -49,25 +53,26 @@ export {
   type SealedEvent,
   verifySealedEvent,
 } from './event-proof.ts';
-/** Evidence that a log contradicted itself; `judge`, below, derives the verdict from it alone. */
+/** Evidence that a log contradicted itself; `judge`, below, computes the verdict from it. */
 export { type Evidence, parseEvidence } from './evidence.ts';
-/** One value for each thing that can be wrong. */
+/** A fault has a code for each kind of failure. */
 export { Fault, type FaultCode, faultCodes } from './fault.ts';
-/** Keys: `parseKeySet` reads /.well-known/jwks.json; `fingerprint` is what the service prints at its start. */
+/** Keys: `parseKeySet` parses /.well-known/jwks.json; the service prints `fingerprint` at startup. */
 export { anchored, fingerprint, type KeySet, type LogKey, parseKeySet, writeKeySet } from './key-set.ts';
-/** The latest head, checkpoint and keys of a log, their signatures verified. */
+/** The latest head, checkpoint and keys of a log, with verified signatures. */
 export { fetchAllKeys, fetchCheckpoint, fetchHead, fetchKeys, type HeadWithKeys } from './latest.ts';
-/** How a log is asked: `httpLog`, or any other `LogSource`. */
+/** Access to a log: `httpLog`, or any other `LogSource`. */
 export { EmptyLog, type HttpLogOptions, httpLog, type LogSource } from './log-source.ts';
 export { type CheckedEntries, type Pin, parsePin, writePin } from './pin.ts';
-/** Looks one entry up, by its position, its id or its bytes, and verifies all of it. */
+/** Finds an entry by position, id or bytes, and verifies it completely. */
 export { type EntryQuery, type ProvenEntry, proveEntry } from './proven-entry.ts';
-/** Tree heads in the specification's shape. */
+/** Tree heads in JSON. */
 export { parseTreeHead, type SignedHead, writeTreeHead } from './tree-head.ts';
 export { judge, trustedKeys, type Verdict } from './verdict.ts';
 /**
- * Entries and proofs. `verifyBundle` checks the signature of the head, the place of the entry in its tree and the
- * entry's own signature; the others check one of these. `verifyConsistency` tells whether a tree begins with another.
+ * Entries and proofs. `verifyBundle` checks the signature of the head, the inclusion of the entry and the
+ * entry's own signature; the other functions check one of these. `verifyConsistency` checks that a tree
+ * extends another.
  */
 export {
   type Bundle,

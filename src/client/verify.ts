@@ -12,7 +12,7 @@ import { entrySigner, headSigner, type KeySet, type LogKey, readKeySet, writeKey
 import { sha256 } from './sha256.ts';
 import { readTreeHead, type SignedHead, signedBytes, writeTreeHead } from './tree-head.ts';
 
-/** An entry as the log holds it. */
+/** An entry as stored in the log. */
 export interface LogLeaf {
   readonly leafIndex: number;
   /** The exact bytes that are hashed. */
@@ -26,7 +26,7 @@ export interface EntryFields {
   readonly signature: string;
 }
 
-/** What verified, and by which keys. */
+/** A verified entry, and the keys that verified it. */
 export interface VerifiedEntry {
   readonly entry: EntryFields & Readonly<Record<string, unknown>>;
   readonly leafIndex: number;
@@ -36,7 +36,7 @@ export interface VerifiedEntry {
   readonly entryKey: LogKey;
 }
 
-/** Everything that shows one entry to be in a log, without asking anybody. */
+/** All data to verify offline that an entry is in a log. */
 export interface Bundle {
   readonly leaf: LogLeaf;
   readonly path: readonly Hash[];
@@ -44,7 +44,7 @@ export interface Bundle {
   readonly keys: KeySet;
 }
 
-/** Whether a key of the set that may sign this head did. */
+/** Verifies that a head is signed by a key of the set that may sign it. */
 export function verifyHead(head: SignedHead, keys: KeySet): LogKey | Fault {
   const key = headSigner(keys, head);
   if (key instanceof Fault) return key;
@@ -52,7 +52,7 @@ export function verifyHead(head: SignedHead, keys: KeySet): LogKey | Fault {
   return new Fault('BAD_SIGNATURE', `the head of size ${head.size} is not signed by key ${key.kid}`);
 }
 
-/** Whether the head's tree has this leaf there (RFC 6962 section 2.1.1). */
+/** Verifies that the head's tree has the leaf at its index (RFC 6962 section 2.1.1). */
 export function verifyInclusion(
   leaf: LogLeaf,
   path: readonly Hash[],
@@ -70,7 +70,7 @@ export function verifyInclusion(
   }
 }
 
-/** Whether the later tree begins with the earlier one (RFC 6962 section 2.1.2). */
+/** Verifies that the later tree extends the earlier one (RFC 6962 section 2.1.2). */
 export function verifyConsistency(
   earlier: Pick<SignedHead, 'size' | 'root'>,
   later: Pick<SignedHead, 'size' | 'root'>,
@@ -82,14 +82,14 @@ export function verifyConsistency(
     return undefined;
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    // Sizes are checked by now: a path of another length fails like one with other hashes.
+    // Sizes are valid here: a path of the wrong length fails like one with wrong hashes.
     return new Fault('INCONSISTENT', `from size ${earlier.size} to size ${later.size}: ${error.message}`);
   }
 }
 
 /**
- * Whether the leaf's bytes are an entry in canonical form, signed by an event key of the set that was in use at its
- * index. `verify` stands in for the verification of signatures, under the same policy.
+ * Verifies that the leaf's bytes are an entry in canonical form, signed by an event key of the set that was
+ * in use at its index. `verify` replaces the default signature verification, under the same policy.
  */
 export function verifyEntry(
   { leafIndex, canonical }: LogLeaf,
@@ -106,7 +106,7 @@ export function verifyEntry(
   return new Fault('BAD_ENTRY_SIGNATURE', `entry ${entry.id} is not signed by key ${key.kid}`);
 }
 
-/** All of it, in this order: the head's signature, the entry's place in the tree, the entry's own signature. */
+/** Verifies in this order: the head's signature, the inclusion of the entry, the entry's own signature. */
 export function verifyBundle(bundle: Bundle): VerifiedEntry | Fault {
   const headKey = verifyHead(bundle.head, bundle.keys);
   if (headKey instanceof Fault) return headKey;
@@ -118,14 +118,17 @@ export function verifyBundle(bundle: Bundle): VerifiedEntry | Fault {
   return { entry: signed.entry, leafIndex, leafHash: hash, head: bundle.head, headKey, entryKey: signed.key };
 }
 
-/** Reads `{leaf_index, canonical, audit_path, head, keys}` (`tree_size` may be repeated beside the head's). */
+/**
+ * Parses `{leaf_index, canonical, audit_path, head, keys}`; `tree_size` may be given too and must match the
+ * head.
+ */
 export function parseBundle(text: string): Bundle | Fault {
   return readBundle(parseExact(text));
 }
 
 export function readBundle(json: Exact | undefined): Bundle | Fault {
   const fields = members(json);
-  if (fields === undefined) return new Fault('MALFORMED_BUNDLE', 'the bundle is no JSON object');
+  if (fields === undefined) return new Fault('MALFORMED_BUNDLE', 'the bundle is not a JSON object');
   const head = readTreeHead(fields.head);
   if (head instanceof Fault) return head;
   const keys = readKeySet(fields.keys);
@@ -135,7 +138,7 @@ export function readBundle(json: Exact | undefined): Bundle | Fault {
   const path = readPath(fields.audit_path);
   if (path instanceof Fault) return path;
   if (fields.tree_size !== undefined && safeInteger(fields.tree_size) !== head.size) {
-    return new Fault('MALFORMED_BUNDLE', 'tree_size is not that of the head');
+    return new Fault('MALFORMED_BUNDLE', 'tree_size differs from the head');
   }
   return { leaf, path, head, keys };
 }
@@ -148,17 +151,17 @@ export function writeBundle(bundle: Bundle): string {
   );
 }
 
-/** Reads `{leaf_index, canonical}` of the leaf endpoint; where it also tells the leaf hash, that must fit. */
+/** Reads `{leaf_index, canonical}` of the leaf endpoint; if there is a leaf hash, it must match. */
 export function readLeaf(json: Exact | undefined): LogLeaf | Fault {
   const fields = members(json);
   const leafIndex = safeInteger(fields?.leaf_index);
   if (leafIndex === undefined)
-    return new Fault('MALFORMED_LEAF', 'leaf_index is no integer from 0 to 2^53 − 1');
+    return new Fault('MALFORMED_LEAF', 'leaf_index is not an integer from 0 to 2^53 − 1');
   const canonical = base64(fields?.canonical);
-  if (canonical === undefined) return new Fault('MALFORMED_LEAF', 'canonical is not in base64');
+  if (canonical === undefined) return new Fault('MALFORMED_LEAF', 'canonical is not valid base64');
   if (fields?.leaf_hash !== undefined) {
-    const told = hex(fields.leaf_hash, 32);
-    if (told === undefined || !equalHashes(told, leafHash(sha256, canonical))) {
+    const given = hex(fields.leaf_hash, 32);
+    if (given === undefined || !equalHashes(given, leafHash(sha256, canonical))) {
       return new Fault('MALFORMED_LEAF', 'leaf_hash is not the hash of the canonical bytes');
     }
   }
@@ -166,7 +169,7 @@ export function readLeaf(json: Exact | undefined): LogLeaf | Fault {
 }
 
 export function readPath(json: Exact | undefined): Hash[] | Fault {
-  if (!Array.isArray(json)) return new Fault('MALFORMED_PROOF', 'audit_path is no list');
+  if (!Array.isArray(json)) return new Fault('MALFORMED_PROOF', 'audit_path is not a list');
   const path: Hash[] = [];
   for (const item of json) {
     const hash = hex(item, 32);
@@ -177,25 +180,26 @@ export function readPath(json: Exact | undefined): Hash[] | Fault {
   return path;
 }
 
-/** The entry, and the bytes that its signature is over. */
+/** Parses the entry, and computes the signed bytes. */
 export function readEntry(
   canonical: Uint8Array,
 ): { entry: VerifiedEntry['entry']; message: Uint8Array } | Fault {
   let text: string;
   let entry: unknown;
-  let again: string;
+  let canonicalText: string;
   let unsigned: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(canonical);
     entry = JSON.parse(text);
-    again = jcs(entry);
+    canonicalText = jcs(entry);
     const { signature: _signature, ...rest } = Object(entry) as Record<string, unknown>;
     unsigned = jcs(rest);
   } catch {
-    // Nesting that no stack holds ends here too.
-    return new Fault('NOT_CANONICAL', 'the bytes of the entry are no JSON in UTF-8');
+    // JSON nested too deeply for the stack ends here too.
+    return new Fault('NOT_CANONICAL', 'the bytes of the entry are not JSON in UTF-8');
   }
-  if (again !== text) return new Fault('NOT_CANONICAL', 'the bytes of the entry are not its canonical form');
+  if (canonicalText !== text)
+    return new Fault('NOT_CANONICAL', 'the bytes of the entry are not its canonical form');
   const fields = members(entry as Exact);
   for (const name of ['id', 'kind', 'key_id', 'signature']) {
     if (string(fields?.[name]) === undefined) return new Fault('MALFORMED_LEAF', `the entry has no ${name}`);

@@ -48,11 +48,11 @@ const signerIsFixed = 'it decides which keys sign; set it in the environment or 
  * CANDOR_ALERTS_WINDOW_MS, and so on; the environment wins over the file, the file over the default.
  */
 export const settings = {
-  host: setting(host, '127.0.0.1', 'address to listen on; loopback until someone decides otherwise'),
+  host: setting(host, '127.0.0.1', 'address to listen on; only this machine by default'),
   port: setting(integer(0, 65_535), 8080, 'port to listen on; 0 takes any free one, which is printed'),
   data_dir: {
-    ...setting(path(), './data', 'folder of the databases, the keys and the journal'),
-    readOnly: 'the data of the service lie in it; move the folder and start with its new place',
+    ...setting(path(), './data', 'folder of databases, keys and journal'),
+    readOnly: 'it holds the data of the service; move the folder and start with its new path',
   },
   admin_password: {
     ...setting(
@@ -65,12 +65,12 @@ export const settings = {
   'auth.access_token_ms': setting(
     integer(60 * second, hour),
     15 * 60 * second,
-    'how long an access token lasts before it must be renewed; others who verify it offline trust it as long',
+    'lifetime of an access token; programs that verify it offline trust it for that long',
   ),
   'auth.session_ms': setting(
     integer(60 * second, 366 * day),
     7 * day,
-    'how long after a login it can be renewed: whoever works all week signs in once',
+    'lifetime of a session; with seven days, a user signs in once a week',
   ),
   'tls.cert': setting(
     optional(path()),
@@ -81,8 +81,8 @@ export const settings = {
   'tls.client_ca': setting(
     optional(path()),
     undefined,
-    'PEM file of the authority whose client certificates are accepted; keep one of its own for them, as whoever it ' +
-      'certifies under the name of a principal is that principal',
+    'PEM file of the authority whose client certificates are accepted; use an authority for this purpose only, because a ' +
+      'certificate with the name of a principal grants all its roles',
   ),
   'tls.client_certificates': setting(
     oneOf(['optional', 'required']),
@@ -92,12 +92,12 @@ export const settings = {
   'network.home': setting(
     list(cidr),
     ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', 'fc00::/7', 'fe80::/10'],
-    'our own networks, which decide the direction of a connection: private, link-local, unique-local',
+    'your own networks, which decide directions and assets; by default private, link-local and unique-local ranges',
   ),
   'alerts.window_ms': setting(
     integer(second, 30 * day),
     hour,
-    'occurrences of one alert closer together than this are one alert, as with Zeek notices',
+    'findings closer together than this join the same alert, as with Zeek notices',
   ),
   'retention.max_age_ms': setting(
     zeroOr(day, 100 * 366 * day),
@@ -112,11 +112,7 @@ export const settings = {
       'volume with the data folder, at most the largest value: the other half is for what else the file has, the log ' +
       'and a backup',
   ),
-  'detection.detectors_off': setting(
-    list(oneOf(detectorIds)),
-    [],
-    'behaviour detectors that are not to run: what they find is of no use here',
-  ),
+  'detection.detectors_off': setting(list(oneOf(detectorIds)), [], 'behaviour detectors that do not run'),
   'detection.rules_dir': {
     ...setting(
       optional(path()),
@@ -133,7 +129,7 @@ export const settings = {
       maxItems: limits.maxPlaceholderValues,
     }),
     {},
-    'lists that detection rules ask for by name: what %admin_hosts% stands for in a rule that says expand. ' +
+    'lists for placeholders of detection rules, such as %admin_hosts% with the modifier expand; ' +
       '%home_networks% is network.home',
   ),
   'triage.endpoint': {
@@ -141,47 +137,47 @@ export const settings = {
       optional(serviceUrl),
       undefined,
       'base URL of an OpenAI-compatible service that is asked for a second verdict on alerts, such as ' +
-        'https://llm.example.org/v1; nobody where absent',
+        'https://llm.example.org/v1; none by default',
     ),
     readOnly: 'alerts are sent to it; set it in the environment or the file of settings',
   },
   'triage.model': setting(
     optional(text(1, 200)),
     undefined,
-    'name of the model that the endpoint is asked for',
+    'name of the model that is requested from the endpoint',
   ),
   'triage.api_key': {
-    ...setting(optional(bearer), undefined, 'key that the endpoint wants; none where absent'),
+    ...setting(optional(bearer), undefined, 'API key of the endpoint; none by default'),
     secret: true,
   },
   'triage.redact': {
     ...setting(
       bool,
       true,
-      'whether addresses of our own networks, host names, domains and people are replaced before alerts are sent to ' +
-        'the endpoint; what runs on this machine may see them',
+      'whether addresses of your networks, host names, domains and names of users are replaced before alerts are sent to ' +
+        'the endpoint; switch it off only for an endpoint on this machine',
     ),
     readOnly: 'it decides what leaves this machine; set it in the environment or the file of settings',
   },
   'triage.min_severity': setting(
     oneOf(severities),
     'high',
-    'alerts below it are not put to the endpoint: it takes seconds and money for each',
+    'alerts below it are not sent to the endpoint, which takes seconds and costs money for each',
   ),
   'triage.timeout_ms': setting(
     integer(100, 10 * 60 * second),
     30 * second,
-    'how long the endpoint may take for one answer; large models take 10 s',
+    'time limit of one request to the endpoint; large models take 10 s',
   ),
   'triage.max_per_minute': setting(
     integer(1, 6000),
     20,
-    'questions to the endpoint a minute; the others keep the verdict of the local model',
+    'requests to the endpoint per minute; further alerts keep the verdict of the local model',
   ),
   'discovery.allowed_networks': setting(
     list(cidr),
     ['127.0.0.0/8', '::1/128'],
-    'networks that scans may reach; none but loopback until someone decides otherwise',
+    'networks that scans may reach; loopback only by default',
   ),
   'discovery.nmap': {
     ...setting(
@@ -194,34 +190,30 @@ export const settings = {
   'threads.ingest': setting(
     integer(1, 64),
     Math.min(8, cores),
-    'threads that parse sensor data; one a core, and eight feed any single disk',
+    'threads that parse sensor data; one per core, at most eight',
   ),
   'threads.analytics': setting(
     integer(1, 64),
     Math.min(4, Math.max(2, cores >> 1)),
-    'threads that run queries; half the cores, so that ingest goes on, and two at least, because long queries leave ' +
-      'one to short ones',
+    'threads that run queries; half the cores, so that ingest continues, and at least two, because long queries leave ' +
+      'one for short ones',
   ),
-  'limits.max_body_bytes': setting(
-    integer(64 * 1024, 16 * MiB),
-    16 * MiB,
-    'a request body as sent; operators may lower it',
-  ),
+  'limits.max_body_bytes': setting(integer(64 * 1024, 16 * MiB), 16 * MiB, 'largest request body, as sent'),
   'limits.max_json_body_bytes': setting(
     integer(1024, 256 * 1024),
     256 * 1024,
-    'JSON bodies of operations other than ingest; operators may lower it. Login and refresh, whose callers nobody ' +
-      `knows yet, take ${limits.maxPublicJsonBodyBytes} at the most`,
+    'largest JSON body of operations other than ingest; bodies of unauthenticated callers (login, refresh) may have ' +
+      `${limits.maxPublicJsonBodyBytes} bytes`,
   ),
   'limits.max_ingest_in_flight_bytes': setting(
     integer(64 * 1024, 48 * MiB),
     48 * MiB,
-    'ingest bodies received or in work at once; the lower, the less memory and the sooner OVERLOADED',
+    'bytes of ingest bodies in progress at once; lower values save memory and answer OVERLOADED sooner',
   ),
   'limits.max_queued_queries': setting(
     integer(1, 64),
     64,
-    'queries that wait for a thread; past it they are refused with OVERLOADED',
+    'queries that wait for a thread; further ones are answered with OVERLOADED',
   ),
   'limits.max_sockets': setting(integer(1, 10_000), 10_000, 'WebSocket connections; each costs about 10 kB'),
   'limits.max_connections': setting(
@@ -232,71 +224,71 @@ export const settings = {
   'limits.max_connections_per_address': setting(
     integer(0, 65_535),
     limits.maxConnectionsPerAddress,
-    'of these, from one address or one IPv6 /64; 0 for no such limit, as behind a proxy, which speaks for many',
+    'connections from one address or one IPv6 /64; 0 for no limit, for example behind a proxy',
   ),
   'limits.requests_per_s_per_address': setting(
     integer(0, 1_000_000),
     limits.maxRequestsPerSPerAddress,
-    'requests a second from one address or one IPv6 /64, a quarter of what one core answers; 0 for no such limit, as ' +
-      'behind a proxy',
+    'requests per second from one address or one IPv6 /64, a quarter of the capacity of one core; 0 for no limit, for ' +
+      'example behind a proxy',
   ),
   'limits.requests_per_s_per_principal': setting(
     integer(0, 1_000_000),
     limits.maxRequestsPerSPerPrincipal,
-    'requests a second with the credentials of one principal, from wherever; 0 for no such limit',
+    'requests per second with the credentials of one principal; 0 for no limit',
   ),
   'limits.log_reads_per_s_per_address': setting(
     integer(0, 1_000_000),
     limits.maxLogReadsPerSPerAddress,
-    'reads of the transparency log a second without credentials from one address or one IPv6 /64; 0 for no such limit',
+    'unauthenticated reads of the transparency log per second from one address or one IPv6 /64; 0 for no limit',
   ),
   'limits.login_failures_per_min_per_address': setting(
     integer(0, 65_535),
     limits.maxLoginFailuresPerMinute,
-    'wrong passwords a minute from one address or one IPv6 /64, for accounts that never signed in from there; 0 for no ' +
-      'such limit, as behind a proxy',
+    'wrong passwords per minute from one address or one IPv6 /64, for accounts that never signed in from there; 0 for ' +
+      'no limit, for example behind a proxy',
   ),
   'metrics.require_auth': setting(
     bool,
     false,
-    'scrapers rarely carry credentials; set it where /metrics is exposed. The first start, and the start after it ' +
-      'changes, writes it into the access policy, which decides',
+    'whether /metrics requires credentials; set it if /metrics is exposed. The first start, and the start after a ' +
+      'change, writes it into the access policy, which decides',
   ),
   'transparency.public_entries': setting(
     bool,
     false,
-    'log entries name hosts and people, so they need a role until someone decides otherwise. The first start, and ' +
-      'the start after it changes, writes it into the access policy, which decides',
+    'whether log entries can be read without credentials; they name hosts and users. The first start, and the start ' +
+      'after a change, writes it into the access policy, which decides',
   ),
   'transparency.seal_events': setting(
     bool,
     false,
-    'entries commit to all events that are stored, so that any of them can be proven to be unaltered; off at first, ' +
-      'as it makes up to 1 MB of entries a day',
+    'whether log entries commit to all stored events, so that each can be proven unaltered; adds up to 1 MB of ' +
+      'entries a day',
   ),
   'transparency.seal_interval_ms': setting(
     integer(second, hour),
     limits.sealIntervalMs,
-    'how often an entry covers the events that are new: how precisely the log dates them',
+    'interval between seals; the log dates events with this precision',
   ),
   'cors.origins': setting(
     list(origin),
     [] as readonly string[],
-    'origins whose browsers may call; none by default',
+    'origins whose web pages may call the API; none by default',
   ),
   'log.level': setting(
     oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     'info',
-    'least severe message that is logged',
+    'lowest level that is logged',
   ),
   'ledger.anchor_path': {
     ...setting(
       optional(path()),
       undefined,
-      'the head outside the database; on another volume it also shows a rollback of the whole data folder',
+      'file with the last tree head outside the database; on another volume it also reveals a rollback of the data folder',
     ),
     readOnly:
-      'it bears witness against whoever may change settings; set it in the environment or the file of settings',
+      'it protects against callers with the right to change settings; set it in the environment or the file of settings',
   },
   'ledger.anchor_loss': setting(
     oneOf(['refuse', 'wait']),
@@ -306,7 +298,7 @@ export const settings = {
   'ledger.origin': setting(
     optional(keyName),
     undefined,
-    'name of the log in checkpoints, such as log.example.org; where absent, a unique one that is made once',
+    'name of the log in checkpoints, such as log.example.org; a unique name by default',
   ),
   'ledger.publication_delay_ms': setting(
     integer(0, hour),
@@ -361,30 +353,30 @@ export const settings = {
   'keys.sth_rotation_ms': setting(
     integer(0, 366 * day),
     7 * day,
-    'how long a key signs tree heads; 0 for as long as nobody rotates it',
+    'how long a key signs tree heads; 0 for no automatic rotation',
   ),
   'keys.event_rotation_ms': setting(
     integer(0, 366 * day),
     day,
-    'how long a key signs log entries; 0 for as long as nobody rotates it',
+    'how long a key signs log entries; 0 for no automatic rotation',
   ),
   'keys.overlap_ms': setting(
     integer(0, 30 * day),
     hour,
-    'how long a new key is published before it takes over, so that readers of the key set know it by then',
+    'how long a new key is published before it takes over, so that clients fetch it in time',
   ),
   key_passphrase: {
     ...setting(
       optional(text(8, 1024)),
       undefined,
-      'private keys are encrypted under it; once they are, no start goes without',
+      'passphrase that encrypts the private keys; every later start needs it',
     ),
     secret: true,
   },
   'backup.dir': setting(
     optional(path()),
     undefined,
-    'folder of the backups, by default backups in the data folder; on another volume they outlive this one',
+    'folder of backups; by default the folder backups in the data folder. Prefer another volume',
   ),
   'backup.recipient': {
     ...setting(
@@ -393,37 +385,37 @@ export const settings = {
       'age recipients to whom the private keys of the log are encrypted in backups; without any, backups have no ' +
         'private keys, and a restored log does not need them',
     ),
-    readOnly: 'it decides who can read private keys; set it in the environment or the file of settings',
+    readOnly: 'it decides about access to private keys; set it in the environment or the file of settings',
   },
   'policy.file': {
     ...setting(
       optional(path()),
       undefined,
-      'YAML or JSON file of the rules who may do what, read at each start and reload and written by changes through ' +
-        'the interface; policy.json in the data folder where absent',
+      'YAML or JSON file of the access policy, read at each start and reload and written by changes over HTTP; ' +
+        'policy.json in the data folder by default',
     ),
     readOnly: 'the service writes the file that it names; set it in the environment or the file of settings',
   },
   'witness.policy': setting(
     optional(path()),
     undefined,
-    'file in the form of C2SP tlog-policy: the witnesses that cosign checkpoints, and how many; nobody where absent',
+    'C2SP tlog-policy file that names the witnesses and the quorum; none by default',
   ),
   'witness.wait_ms': setting(
     integer(100, 10 * 60 * second),
     5 * second,
-    'how long a new checkpoint waits for its quorum; a witness on another continent answers within one',
+    'how long a new checkpoint waits for its quorum; a witness on another continent answers within a second',
   ),
   'witness.interval_ms': setting(
     integer(100, hour),
     2 * second,
-    'at most so often a new checkpoint is put before the witnesses, each of which flushes it to disk',
+    'minimum interval between checkpoints that are sent to witnesses, each of which flushes them to disk',
   ),
   'witness.fail': setting(
     oneOf(['open', 'closed']),
     'closed',
-    'without a quorum, open publishes the checkpoint all the same; closed keeps the last that had one, as readers ' +
-      'who hold to the policy would refuse any other',
+    'without a quorum, open publishes the checkpoint anyway; closed keeps the last one with a quorum, because readers ' +
+      'with the same policy reject any other',
   ),
   'timestamps.authorities': {
     ...setting(
@@ -452,12 +444,12 @@ export const settings = {
   'timestamps.timeout_ms': setting(
     integer(100, 10 * 60 * second),
     30 * second,
-    'how long an authority may take to answer; public ones answer within a second',
+    'time limit of a request to an authority; public ones answer within a second',
   ),
   'http.drain_ms': setting(
     integer(0, 600 * second),
     30 * second,
-    'how long a stop waits for accepted requests; supervisors kill after 30 to 90 s',
+    'how long a stop waits for accepted requests; supervisors kill processes after 30 to 90 s',
   ),
 } as const satisfies Record<string, Setting<unknown>>;
 

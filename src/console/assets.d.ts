@@ -4,3 +4,11 @@ declare module '*.svg' {
   const url: string;
   export default url;
 }
+/** A page of the documentation, as the plugin in markdown.ts makes it. */
+declare module '*.md' {
+  const page: { title: string; content: import('./markdown.ts').MarkdownNode[] };
+  export default page;
+}
+interface ImportMeta {
+  glob<T>(pattern: string, options: { eager: true; import: 'default' }): Record<string, T>;
+}

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vite';
+import { markdownPages } from './markdown.ts';
 
 /** Everything that the first page loads is named by its content and lies under /console/. */
 export default defineConfig({
@@ -15,5 +16,6 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  plugins: [markdownPages()],
   logLevel: 'warn',
 });

@@ -31,6 +31,11 @@ export const Meta = shape('Meta', {
       'Stored events that are damaged, may belong to the answer, and are left out of it. Absent without any.',
     ),
   ),
+  damaged_rows: optional(
+    count(
+      'Stored rows of alerts, assets and other tables that are damaged, may belong to the answer, and are left out of it; at most 100 are counted. Absent without any.',
+    ),
+  ),
 });
 export type Meta = Static<typeof Meta>;
 

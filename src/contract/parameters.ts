@@ -226,6 +226,7 @@ export const alertFilters = {
   event_id: many(uuid('One of its sample of events.')),
 };
 
+const firstSeenFrom = many(time('First seen at this time or later: ISO 8601 or epoch milliseconds.'));
 const macAddress = (description: string) => Type.String({ format: 'mac', description });
 
 /** `from` and `to` bound `last_seen`. */
@@ -247,6 +248,7 @@ export const assetFilters = {
   risk_level: many(oneOf(riskLevels, { description: 'Risk in words.' })),
   open_alerts: many(count('Alerts that are open on it.')),
   service_count: many(count('Services open on it.')),
+  first_seen_from: firstSeenFrom,
 };
 
 /** `from` and `to` bound `last_seen`. */
@@ -261,6 +263,7 @@ export const assetServiceFilters = {
   source: many(oneOf(serviceSources, { description: 'How it became known.' })),
   connections: many(count('Connections that it answered.')),
   clients: many(count('Distinct addresses that used it.')),
+  first_seen_from: firstSeenFrom,
 };
 export const serviceFilters = { asset_id: many(uuid('The asset that offers it.')), ...assetServiceFilters };
 

@@ -5,7 +5,7 @@ import { mitreOf } from './attack-tags.ts';
 import type { CompiledRule } from './sigma/compiled-rule.ts';
 import type { Fired } from './sigma/correlation/fired.ts';
 import type { LinkedCorrelation } from './sigma/correlation/linked.ts';
-import { exactBelow, isLowerBound, shownThreshold } from './sigma/correlation/threshold.ts';
+import { shownThreshold } from './sigma/correlation/threshold.ts';
 import type { CorrelationDocument, Head, RuleDocument } from './sigma/document.ts';
 import type { Accessor, JsonObject } from './sigma/record.ts';
 
@@ -37,18 +37,25 @@ export function findingOf(
 
 /** What a correlation found. Its events are not of one batch, and are given beside it. */
 export function correlationFinding({ key, document }: LinkedCorrelation, fired: Fired): Finding {
-  const { group, count, timestamp, ends } = fired;
+  const { how, joined, group, count, timestamp, firstTimestamp, atLeast, ends, senders } = fired;
   const of = group.flatMap(({ field, value }) => (value === null ? [] : [`${field} ${value}`]));
   const value = Math.round(fired.value * 100) / 100;
   const threshold = document.threshold && shownThreshold(document.threshold);
   const bound = threshold === undefined ? '' : ` (threshold: ${threshold})`;
-  const counted = `${measured(document, value)} in ${spanText(document.timespanMs)}${bound}${of.length === 0 ? '' : `; ${of.join(', ')}`}.`;
+  const figure = `${atLeast ? 'at least ' : ''}${value}`;
+  const counted = `${measured(document, figure)} in ${spanText(document.timespanMs)}${bound}${of.length === 0 ? '' : `; ${of.join(', ')}`}.`;
   return {
     rule_id: key,
     rule_name: document.title,
     severity: document.level ?? 'medium',
     timestamp,
+    began: firstTimestamp,
+    ...(how === 'begins' ? {} : { continues: 'grown' }),
+    ...(joined === 0 ? {} : { joined }),
     ...((ends ?? {}) as MatchEnds),
+    // Which may become fewer.
+    keyed_by: [],
+    ...(senders.length === 0 || senders.includes('') ? {} : { sensors: senders }),
     ...saidBy(document, [document.description, counted].filter((text) => text !== undefined).join('\n')),
     category: 'correlation',
     group: JSON.stringify(group.map((one) => one.value)),
@@ -56,6 +63,7 @@ export function correlationFinding({ key, document }: LinkedCorrelation, fired: 
     evidence: {
       matches: count,
       value,
+      ...(atLeast ? { at_least: true } : {}),
       ...(threshold === undefined ? {} : { threshold }),
       within_minutes: Math.round(document.timespanMs / 600) / 100,
       ...Object.fromEntries(group.flatMap(({ field, value }) => (value === null ? [] : [[field, value]]))),
@@ -64,15 +72,13 @@ export function correlationFinding({ key, document }: LinkedCorrelation, fired: 
 }
 
 /** The value that was compared, in words. */
-function measured({ type, valueFields, percentile, threshold }: CorrelationDocument, value: number): string {
+function measured({ type, valueFields, percentile }: CorrelationDocument, value: string): string {
   const field = valueFields.join(', ');
-  const mayBeMore = threshold !== undefined && isLowerBound(threshold) && value >= exactBelow(threshold);
-  const counted = `${mayBeMore ? 'at least ' : ''}${value}`;
   switch (type) {
     case 'event_count':
-      return `${counted} events`;
+      return `${value} events`;
     case 'value_count':
-      return `${counted} distinct ${field}`;
+      return `${value} distinct ${field}`;
     case 'value_sum':
       return `${field} adds up to ${value}`;
     case 'value_avg':

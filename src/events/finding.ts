@@ -45,6 +45,8 @@ export interface Finding {
    * where none is open; `grown` and `ongoing` only refresh one, `ongoing` without its figures.
    */
   readonly continues?: 'graver' | 'grown' | 'ongoing';
+  /** It was reported as several occurrences, and so too often by this number. */
+  readonly joined?: number;
   /** How long it goes on to be the same alert after it was found last, where that is longer than is set: milliseconds. */
   readonly lasts_ms?: number;
   /** What the detector saw, by name: the figures that it judged by. */

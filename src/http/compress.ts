@@ -1,32 +1,51 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
+import { wholeListTypes } from '../contract/whole-list.ts';
 import { type LimitName, limits } from '../limits.ts';
 import { weightIn } from './accept.ts';
-import { type Header, jsonHeader, type Rendered } from './reply.ts';
+import { type Chunks, type Header, jsonHeader, type Rendered } from './reply.ts';
 import type { RequestHead } from './request.ts';
 
-/** The quickest settings that are worth it, in the order of preference: zstd takes a third of the time of gzip. */
+const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_LGWIN, ZSTD_c_windowLog } = zlib.constants;
+const brotli = { [BROTLI_PARAM_QUALITY]: 4 };
+
+/**
+ * The quickest settings that are worth it, in the order of preference: zstd takes a third of the time of gzip. Streams
+ * have windows of 512 KB, so that each takes about 2 MB.
+ */
 const codings = {
-  zstd: promisify(zlib.zstdCompress),
-  br: (bytes: Uint8Array) =>
-    promisify<Uint8Array, zlib.BrotliOptions, Buffer>(zlib.brotliCompress)(bytes, {
-      params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 },
-    }),
-  gzip: promisify<Uint8Array, Buffer>(zlib.gzip),
-} as const satisfies Record<string, (bytes: Uint8Array) => Promise<Buffer>>;
+  zstd: {
+    whole: promisify(zlib.zstdCompress),
+    stream: () => zlib.createZstdCompress({ params: { [ZSTD_c_windowLog]: 19 } }),
+  },
+  br: {
+    whole: (bytes: Uint8Array) =>
+      promisify<Uint8Array, zlib.BrotliOptions, Buffer>(zlib.brotliCompress)(bytes, { params: brotli }),
+    stream: () => zlib.createBrotliCompress({ params: { ...brotli, [BROTLI_PARAM_LGWIN]: 19 } }),
+  },
+  gzip: { whole: promisify<Uint8Array, Buffer>(zlib.gzip), stream: () => zlib.createGzip() },
+} as const satisfies Record<string, Coding>;
+
+interface Coding {
+  readonly whole: (bytes: Uint8Array) => Promise<Buffer>;
+  readonly stream: () => Stream;
+}
+
+type Stream = zlib.ZstdCompress | zlib.BrotliCompress | zlib.Gzip;
 
 const vary: Header = ['Vary', 'Accept-Encoding'];
+const streamedTypes: readonly string[] = Object.values(wholeListTypes);
 
 /** Answers being compressed in libuv's threads. */
 let running = 0;
 
 /**
- * The answer, compressed where that is worth it and the client accepts it (RFC 9110, section 12.5.3). While
- * `limits.maxCompressions` are under way, answers are sent as they are.
+ * The answer, compressed where that is worth it and the client accepts it (RFC 9110, section 12.5.3): JSON at once, a
+ * whole list as it is sent. While `limits.maxCompressions` are under way, answers are sent as they are.
  *
  * Only what GET and HEAD show is compressed. Secrets (tokens, passwords, keys) are shown in answers to POST alone: their
- * length must not depend on what they have in common with the rest of the answer (BREACH). An answer with an ETag is
- * small, and its ETag names these bytes and no others.
+ * length must not depend on what they have in common with the rest of the answer (BREACH). Whole lists hold the items of
+ * these lists, and no secret either. An answer with an ETag is small, and its ETag names these bytes and no others.
  */
 export async function compress(
   { method, headers: asked }: Pick<RequestHead, 'method' | 'headers'>,
@@ -34,14 +53,14 @@ export async function compress(
   limitReached: (limit: LimitName) => void,
 ): Promise<Rendered> {
   const { status, headers, body } = rendered;
-  if ((method !== 'GET' && method !== 'HEAD') || status !== 200 || !headers.includes(jsonHeader))
-    return rendered;
+  if ((method !== 'GET' && method !== 'HEAD') || status !== 200 || body === undefined) return rendered;
+  const isWhole = typeof body === 'string' || body instanceof Uint8Array;
   if (
-    (typeof body !== 'string' && !(body instanceof Uint8Array)) ||
-    headers.some(([name]) => name === 'ETag')
+    isWhole
+      ? !isCompressed(headers, body.length)
+      : !headers.some(([, value]) => streamedTypes.includes(value))
   )
     return rendered;
-  if (body.length < limits.minCompressedBytes || body.length > limits.maxCompressedBytes) return rendered;
   const plain = { ...rendered, headers: [...headers, vary] };
   const accepted = asked.get('accept-encoding') ?? '';
   const weights = Object.keys(codings).map((name) => [name, weightIn(accepted, name)] as const);
@@ -51,13 +70,62 @@ export async function compress(
     limitReached('maxCompressions');
     return plain;
   }
+  const { whole, stream }: Coding = codings[coding as keyof typeof codings];
+  const coded: Header[] = [...plain.headers, ['Content-Encoding', coding]];
   running++;
+  if (!isWhole) return { status, headers: coded, body: new CompressedChunks(body, stream()) };
   try {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    const made = await codings[coding as keyof typeof codings](bytes);
-    if (made.byteLength >= bytes.byteLength) return plain;
-    return { status, headers: [...plain.headers, ['Content-Encoding', coding]], body: made };
+    const made = await whole(bytes);
+    return made.byteLength >= bytes.byteLength ? plain : { status, headers: coded, body: made };
   } finally {
     running--;
+  }
+}
+
+const isCompressed = (headers: readonly Header[], length: number): boolean =>
+  headers.includes(jsonHeader) &&
+  !headers.some(([name]) => name === 'ETag') &&
+  length >= limits.minCompressedBytes &&
+  length <= limits.maxCompressedBytes;
+
+/** Parts of a body, each compressed when it is wanted: beside the stream's window, memory holds the part at hand. */
+class CompressedChunks implements Chunks {
+  readonly #plain: Chunks;
+  readonly #stream: Stream;
+  #made: Buffer[] = [];
+  #isClosed = false;
+
+  constructor(plain: Chunks, stream: Stream) {
+    this.#plain = plain;
+    this.#stream = stream;
+    stream.on('data', (bytes: Buffer) => this.#made.push(bytes));
+    // `next` rejects with it.
+    stream.on('error', () => undefined);
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    if (this.#isClosed || this.#stream.writableEnded) return undefined;
+    const part = await this.#plain.next();
+    if (this.#isClosed || part?.byteLength === 0) return part;
+    await new Promise<void>((resolve, reject) => {
+      const done = (error?: Error | null) => (error ? reject(error) : resolve());
+      if (part === undefined) this.#stream.once('end', done).once('error', done).end();
+      // Flushed, so that a client sees lines as they are found.
+      // A copy, because zlib's thread still reads it after `close` gave the memory of the part back.
+      else
+        this.#stream.write(Buffer.from(part), (error) => (error ? reject(error) : this.#stream.flush(done)));
+    });
+    const made = this.#made;
+    this.#made = [];
+    return Buffer.concat(made);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    running--;
+    this.#stream.destroy();
+    this.#plain.close();
   }
 }

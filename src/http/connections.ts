@@ -24,6 +24,8 @@ export interface ConnectionOptions {
   readonly limitReached: (limit: LimitName) => void;
   /** Told of the first connection that is refused for a limit of them all, and then at most once a minute. */
   readonly onRefused?: (open: number) => void;
+  /** Reports a connection that ended before a valid request, at most one an hour. */
+  readonly onUnused?: (address: string) => void;
 }
 
 /**
@@ -53,18 +55,21 @@ export class Connections {
   readonly #descriptors: number;
   readonly #limitReached: (limit: LimitName) => void;
   readonly #onRefused: (open: number) => void;
+  readonly #onUnused: (address: string) => void;
+  #unusedAt = Number.NEGATIVE_INFINITY;
   #toldAt = Number.NEGATIVE_INFINITY;
   #open = 0;
   /** The filter has reported a close, and no address was counted down for it yet. */
   #closed = false;
 
-  constructor({ max, maxPerAddress, descriptors, limitReached, onRefused }: ConnectionOptions) {
+  constructor({ max, maxPerAddress, descriptors, limitReached, onRefused, onUnused }: ConnectionOptions) {
     this.#max = max ?? limits.maxConnections;
     const perAddress = maxPerAddress ?? limits.maxConnectionsPerAddress;
     this.#maxPerAddress = perAddress === 0 ? maxCount : perAddress;
     this.#descriptors = descriptors ?? Number.POSITIVE_INFINITY;
     this.#limitReached = limitReached;
     this.#onRefused = onRefused ?? (() => {});
+    this.#onUnused = onUnused ?? (() => {});
   }
 
   /** Connections open now. */
@@ -99,7 +104,10 @@ export class Connections {
     if (full === 'maxConnections') this.#tell();
     this.#open++;
     this.#byAddress[slot] = this.#byAddress[slot]! + 1;
-    res.onAborted(() => this.#went(slot));
+    res.onAborted(() => {
+      this.#went(slot);
+      if (full === undefined) this.#wentUnused(address);
+    });
     // Without an address, the client has reset the connection already.
     if (full !== undefined || address === '') res.close();
   }
@@ -109,6 +117,14 @@ export class Connections {
     if (now - this.#toldAt < toldEveryMs) return;
     this.#toldAt = now;
     this.#onRefused(this.#open);
+  }
+
+  /** The request of a connection replaces the handler that calls this. */
+  #wentUnused(address: string): void {
+    const now = performance.now();
+    if (now - this.#unusedAt < unusedEveryMs) return;
+    this.#unusedAt = now;
+    this.#onUnused(address);
   }
 
   /** A connection is gone: with a request in work, or with its last answer. */
@@ -166,6 +182,8 @@ export class Connections {
 
 /** However many are refused, the log is told so once. */
 const toldEveryMs = 60_000;
+/** Browsers and health checks open connections that they do not use. */
+const unusedEveryMs = 3_600_000;
 
 /** What a row of the table can count to. */
 const maxCount = 2 ** 16 - 1;

@@ -39,29 +39,48 @@ const inside: Partial<Record<ErrorCode, string>> = {
   CANCELLED: 'the request was given up',
 };
 
-/** What is told outside of an error: its own code and message, or what stands for them. */
-export function shownError(error: ServiceError): Pick<ServiceError, 'code' | 'message' | 'details'> {
+/**
+ * What is told outside of an error: its own code and message, or what stands for them.
+ *
+ * @param parameter - the path parameter that names what the request is about: at fault where that was not found
+ */
+export function shownError(
+  error: ServiceError,
+  parameter?: string,
+): Pick<ServiceError, 'code' | 'message' | 'details'> {
   const { code, message, details } = error;
   const hidden = inside[code];
   if (hidden !== undefined) return { code: 'UNAVAILABLE', message: hidden, details: undefined };
-  const field = about[code];
-  const filled = details && { ...(field === undefined ? {} : { field }), reason: message, ...details };
-  return { code, message, details: filled };
+  const field = about[code] ?? (code === 'NOT_FOUND' ? parameter : undefined);
+  const filled = (details ?? field) !== undefined && {
+    ...(field === undefined ? {} : { field }),
+    reason: message,
+    ...details,
+  };
+  return { code, message, details: filled || undefined };
 }
 
-/** The field that an error is about whenever it occurs. */
+/** The field that an error is about, unless its details name another one. */
 const about: Partial<Record<ErrorCode, string>> = {
   INVALID_TRANSITION: 'status',
   VERSION_MISMATCH: 'if-match',
+  PAYLOAD_TOO_LARGE: 'body',
+  UNSUPPORTED_MEDIA_TYPE: 'content-type',
 };
 
 /**
  * An error in the specification's envelope. `details.retry_after_s`, where present, becomes `Retry-After`.
  *
  * @param tokenShown - whether the request came with a bearer token that the operation reads
+ * @param parameter - as in `shownError`
  */
-export function renderError(error: ServiceError, now: number, tokenShown: boolean): Rendered {
-  const { code, message, details } = shownError(error);
+export function renderError(
+  error: ServiceError,
+  now: number,
+  tokenShown: boolean,
+  parameter?: string,
+): Rendered {
+  const { code, message, details } = shownError(error, parameter);
   const { status, retry } = errorCodes[code];
   const headers: Header[] = [jsonHeader];
   if (retry) headers.push(retryHeader(error));

@@ -7,7 +7,7 @@ import type { EventExportPlace, EventExportQuery } from '../store/store.ts';
 import { askedBy } from './asked-by.ts';
 import { exportForm } from './export-form.ts';
 import { columnsOf, type ListExportContext } from './export-list.ts';
-import type { ExportPage } from './export-pages.ts';
+import { type ExportPage, requireWhole } from './export-pages.ts';
 import { exportReply } from './export-reply.ts';
 import { countingRefusals, queryLimits } from './reached.ts';
 import { type Header, page, type Reply, resource } from './reply.ts';
@@ -95,12 +95,15 @@ async function readPart(
 ): Promise<ExportPage<EventExportPlace>> {
   const { queries } = context.services;
   if (form === 'arrow')
-    return queries.run(
-      'exportArrowEvents',
-      { ...query, columns: columnsOf(context.route) },
-      askedBy(context),
+    return requireWhole(
+      await queries.run(
+        'exportArrowEvents',
+        { ...query, columns: columnsOf(context.route) },
+        askedBy(context),
+      ),
     );
-  const { lines: bytes, ...rest } = await queries.run('exportEvents', query, askedBy(context));
+  const made = await queries.run('exportEvents', query, askedBy(context));
+  const { lines: bytes, ...rest } = requireWhole(made);
   return { bytes, ...rest };
 }
 

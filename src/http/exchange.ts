@@ -54,6 +54,8 @@ export class Exchange {
   readonly #caller: Caller;
   #operation = 'none';
   #protocol: Endpoint['protocol'];
+  /** The last parameter of the path. */
+  #parameter: string | undefined;
   #audited: AuditedCall | undefined;
   #body: IncomingBody | undefined;
   #abort: AbortController | undefined;
@@ -122,8 +124,10 @@ export class Exchange {
   }
 
   async #answer(match: Match<Endpoint> | ServiceError, endpoint: Endpoint | undefined): Promise<Reply> {
-    if ('route' in match)
+    if ('route' in match) {
       this.#audited = auditedCall(match.route, match.params, this.#id, this.#arrival.address);
+      this.#parameter = [...match.params.keys()].at(-1);
+    }
     if (this.#arrival.refusal !== undefined) throw this.#arrival.refusal;
     this.#front.rate?.fromAddress(this.#arrival.address, this.#started);
     this.#arrival.transport.requireCertificate(this.#certificate, Date.now());
@@ -226,7 +230,7 @@ export class Exchange {
 
   #told(error: ServiceError): Rendered {
     if (this.#protocol !== undefined) return errorReplies[this.#protocol](error, this.#head);
-    return renderError(error, Date.now(), this.#caller.tokenShown);
+    return renderError(error, Date.now(), this.#caller.tokenShown, this.#parameter);
   }
 
   async #settle(make: () => Rendered, cut: boolean): Promise<void> {
@@ -239,6 +243,7 @@ export class Exchange {
       if (last) await nextTurn();
       if (this.#gone) return;
       const rendered = await compress(this.#head, make(), this.#front.observer.limitReached);
+      if (typeof rendered.body === 'object' && 'close' in rendered.body) this.#takeChunks(rendered.body);
       if (this.#gone) return;
       this.#send(rendered, last);
     } catch (error) {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { damagedRowsOf } from '../contract/damaged-rows.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Chunks } from './reply.ts';
@@ -95,6 +96,14 @@ export class ExportPages<Place> implements Chunks {
     this.#place = next;
     return bytes;
   }
+}
+
+/** An export has all or fails: nothing in it says what is missing. @throws INTERNAL (`data_damaged`) */
+export function requireWhole<T extends object>(part: T): T {
+  const [row] = damagedRowsOf(part);
+  if (row === undefined) return part;
+  const reason = { reason: 'data_damaged', table: row.slice(0, row.indexOf(' ')) };
+  throw new ServiceError('INTERNAL', `the export lacks a damaged row, ${row}; see /health`, reason);
 }
 
 /** Whether nothing else lies in its memory, as beside small Buffers. */

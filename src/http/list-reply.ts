@@ -6,6 +6,7 @@ import type { ListPage, ListQuery } from '../store/store.ts';
 import { askedBy } from './asked-by.ts';
 import { exportForm } from './export-form.ts';
 import { exportList, type ListExportContext } from './export-list.ts';
+import { requireWhole } from './export-pages.ts';
 import { countingRefusals, queryLimits } from './reached.ts';
 import { page, type Reply } from './reply.ts';
 import type { RequestHead } from './request.ts';
@@ -44,7 +45,9 @@ export async function listReply(
   if (form !== undefined) {
     const all = { ...asked, per_page: limits.maxPerPage, form: 'lines' } as const;
     return exportList<string>(context, form, async (cursor) => {
-      const { json, next_cursor } = await counted(cursor === undefined ? all : { ...all, cursor });
+      const { json, next_cursor } = requireWhole(
+        await counted(cursor === undefined ? all : { ...all, cursor }),
+      );
       return next_cursor === undefined ? { bytes: json } : { bytes: json, next: next_cursor };
     });
   }

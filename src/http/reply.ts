@@ -1,3 +1,4 @@
+import { damagedRowsOf } from '../contract/damaged-rows.ts';
 import type { ResourceType } from '../contract/resource-types.ts';
 import type { DamagedEvents } from '../store/damage.ts';
 import type { ListPage } from '../store/store.ts';
@@ -14,15 +15,22 @@ export type Reply =
       /** Path of what was created. */
       readonly location?: string;
       readonly damaged?: readonly DamagedEvents[];
+      readonly damagedRows?: number;
     }
   | {
       readonly kind: 'page';
       readonly page: ListPage;
       readonly perPage: number;
       readonly damaged?: readonly DamagedEvents[];
+      readonly damagedRows?: number;
     }
   /** Something that is no resource, beside its `meta`. */
-  | { readonly kind: 'data'; readonly data: unknown; readonly headers?: readonly Header[] }
+  | {
+      readonly kind: 'data';
+      readonly data: unknown;
+      readonly headers?: readonly Header[];
+      readonly damagedRows?: number;
+    }
   /** Without an envelope. */
   | {
       readonly kind: 'bare';
@@ -63,6 +71,7 @@ export const resource = (type: ResourceType, id: string, attributes: object | st
   type,
   id,
   attributes,
+  ...lacking(attributes),
 });
 export const created = (type: ResourceType, id: string, attributes: object, location: string): Reply => ({
   kind: 'resource',
@@ -86,8 +95,22 @@ export const accepted = (
   attributes,
   location,
 });
-export const page = (list: ListPage, perPage: number): Reply => ({ kind: 'page', page: list, perPage });
-export const data = (value: unknown): Extract<Reply, { kind: 'data' }> => ({ kind: 'data', data: value });
+export const page = (list: ListPage, perPage: number): Reply => ({
+  kind: 'page',
+  page: list,
+  perPage,
+  ...lacking(list),
+});
+export const data = (value: unknown): Extract<Reply, { kind: 'data' }> => ({
+  kind: 'data',
+  data: value,
+  ...lacking(value),
+});
+/** How many damaged rows the result of a query lacks. */
+function lacking(result: unknown): { readonly damagedRows?: number } {
+  const rows = typeof result === 'object' && result !== null ? damagedRowsOf(result) : [];
+  return rows.length === 0 ? {} : { damagedRows: rows.length };
+}
 export const bareJson = (value: unknown, status = 200): BareReply => jsonText(JSON.stringify(value), status);
 /** JSON that is written already. */
 export const jsonText = (body: string | Uint8Array, status = 200): BareReply => ({
@@ -117,7 +140,7 @@ export const jsonHeader: Header = ['Content-Type', json];
 
 /** `now` is epoch milliseconds, `elapsedMs` the time since the request came. */
 export function render(reply: Reply, now: number, elapsedMs: number): Rendered {
-  const end = meta(now, elapsedMs, 'damaged' in reply ? reply.damaged : undefined);
+  const end = meta(now, elapsedMs, reply);
   switch (reply.kind) {
     case 'resource': {
       const { type, id, attributes, location, status } = reply;
@@ -160,11 +183,13 @@ export function render(reply: Reply, now: number, elapsedMs: number): Rendered {
 }
 
 /** The end of an envelope, its closing brace included. */
-function meta(now: number, elapsedMs: number, damaged: readonly DamagedEvents[] = []): string {
+function meta(now: number, elapsedMs: number, reply: Reply): string {
   const timestamp = new Date(now).toISOString();
+  const damaged = ('damaged' in reply ? reply.damaged : undefined) ?? [];
+  const rows = 'damagedRows' in reply ? `,"damaged_rows":${reply.damagedRows}` : '';
   const left = damaged.map(({ rows, from, to }) => ({ events: rows, from: timeOf(from), to: timeOf(to) }));
-  const note = left.length === 0 ? '' : `,"damaged_events":${JSON.stringify(left)}`;
-  return `"meta":{"timestamp":"${timestamp}","query_time_ms":${Math.max(0, Math.round(elapsedMs))}${note}}}`;
+  const events = left.length === 0 ? '' : `,"damaged_events":${JSON.stringify(left)}`;
+  return `"meta":{"timestamp":"${timestamp}","query_time_ms":${Math.max(0, Math.round(elapsedMs))}${events}${rows}}}`;
 }
 
 const timeOf = (ms: number | undefined): string | undefined =>

@@ -19,19 +19,31 @@ export class Sightings {
 
   /** False, and nothing kept, where there are too many different ones already. */
   add(told: Told, at: number): boolean {
-    const key = Object.values(told).join('\n');
+    const key = Object.values({ ...told, clients: '' }).join('\n');
     const known = this.#found.get(key);
     if (known === undefined && this.#found.size >= limits.maxBodySightings) {
       this.overflowed = true;
       return false;
     }
-    if (known === undefined || known.at < at) this.#found.set(key, { ...canonical(told), at } as Sighting);
+    if (known !== undefined && known.at >= at && !('clients' in told)) return true;
+    const sighting = { ...canonical(told), at: Math.max(at, known?.at ?? at) } as Sighting;
+    this.#found.set(key, withClientsOf(sighting, known));
     return true;
   }
 
   list(): Sighting[] {
     return [...this.#found.values()];
   }
+}
+
+/** A name is used by all hosts that used it, up to as many as matter. */
+function withClientsOf(sighting: Sighting, known: Sighting | undefined): Sighting {
+  if (sighting.kind !== 'name' || known?.kind !== 'name' || sighting.clients === undefined) return sighting;
+  const clients = [...new Set([...(known.clients ?? []), ...sighting.clients])].slice(
+    0,
+    limits.maxClientsPerName,
+  );
+  return { ...sighting, clients };
 }
 
 /** Sensors write addresses in several ways. */

@@ -31,7 +31,8 @@ export function suricataTls(r: JsonObject, reading: Reading): void {
   const name = hostNameField(tls.sni, 'tls.sni');
   if (!answered || client?.home !== true || server?.home !== true || name === undefined) return;
   if (!inCertificate(name, tls.subject, tls.subjectaltname) || isProxyPort(r.dest_port)) return;
-  batch.alsoSight({ kind: 'name', ip: server.text, name, from: 'tls' }, isoTime(r.timestamp, 'timestamp'));
+  const named = { kind: 'name', ip: server.text, name, from: 'tls', clients: [client.text] } as const;
+  batch.alsoSight(named, isoTime(r.timestamp, 'timestamp'));
 }
 
 /** `http`: the hosts that a client asked for, of itself or a proxy. The record is not stored. */

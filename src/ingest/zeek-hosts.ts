@@ -115,7 +115,8 @@ export function zeekTls(r: JsonObject, ids: ZeekIds, reading: Reading): void {
   const certified =
     r.sni_matches_cert === true || r.sni_matches_cert === 'T' || inCertificate(name, r.subject);
   if (!certified || isProxyPort(ids.resp_p)) return;
-  batch.alsoSight({ kind: 'name', ip: server.text, name, from: 'tls' }, zeekTime(r.ts, 'ts'));
+  const named = { kind: 'name', ip: server.text, name, from: 'tls', clients: [client.text] } as const;
+  batch.alsoSight(named, zeekTime(r.ts, 'ts'));
 }
 
 /** A line of http.log: the hosts that a client asked for, of itself or a proxy. The log is not stored. */

@@ -2,6 +2,7 @@ import type { EventBlock } from '../events/block.ts';
 import type { AddressList } from '../events/column-readers.ts';
 import type { IsHome } from '../events/home-networks.ts';
 import { isAddress, parseAddress, printAddress } from '../events/ip.ts';
+import { limits } from '../limits.ts';
 import { isHostAddress } from './addresses.ts';
 import { writeCodes } from './columns.ts';
 import { PairIndex } from './pair-index.ts';
@@ -14,7 +15,8 @@ const longestName = 253;
 /**
  * The names that answers of DNS give to addresses of the home networks: each name with each address once. The name
  * is the one that was asked for, which an answer may reach through aliases, or that of a reverse lookup. Only what is
- * asked of a home resolver, or of all hosts of a link, counts: of others, anybody can say anything.
+ * asked of a home resolver counts, with the hosts that asked; and by the protocols of a link, what a host says of itself. Others
+ * may answer anything.
  */
 export function namesInDns(block: EventBlock, isHome: IsHome, from = 0, to: number = block.rows): Sighting[] {
   const answers = block.texts('answers');
@@ -23,26 +25,42 @@ export function namesInDns(block: EventBlock, isHome: IsHome, from = 0, to: numb
   const answerCodes = writeCodes(answers, from, to, new Uint16Array(to));
   const queryCodes = writeCodes(queries, from, to, new Uint16Array(to));
   const pairs = new PairIndex();
-  const rows: number[] = [];
+  const asked: Asked[] = [];
+  const ofLink = new Map<string, Asked>();
+  const clients = block.addresses('src_ip');
   const resolvers = block.addresses('dst_ip');
+  const ports = block.numbers('dst_port');
   const isTrusted = trustedResolvers(resolvers.list, isHome);
   for (let row = from; row < to; row++) {
     if (answerCodes[row] === 0 || queryCodes[row] === 0) continue;
     const resolver = resolvers.code(row) - 1;
     if (resolver < 0 || !isTrusted(resolver)) continue;
-    // The last row of each pair counts: it has the latest time.
-    rows[pairs.of(answerCodes[row]!, queryCodes[row]!)] = row;
+    const client = clients.code(row) - 1;
+    const texts = { answers: answerCodes[row]!, query: queryCodes[row]!, row };
+    // The last row of the same counts: it has the latest time.
+    if (localPorts.has(ports.at(row))) {
+      const ends = [client < 0 ? '' : clients.list.text(client), resolvers.list.text(resolver)];
+      ofLink.set([texts.answers, texts.query, ...ends].join(' '), { ...texts, speakers: ends });
+      continue;
+    }
+    const pair = pairs.of(texts.answers, texts.query);
+    const { clients: known = [] } = asked[pair] ?? {};
+    if (client >= 0 && known.length < limits.maxClientsPerName) {
+      const text = clients.list.text(client);
+      if (!known.includes(text)) known.push(text);
+    }
+    asked[pair] = { ...texts, clients: known };
   }
   const homes: (readonly string[] | undefined)[] = [];
   const found: Sighting[] = [];
-  for (let i = 0; i < pairs.length; i++) {
-    const code = pairs.a[i]!;
-    const query = queries.list.text(pairs.b[i]! - 1);
-    const row = rows[i]!;
+  for (const each of [...asked, ...ofLink.values()]) {
+    const { answers: code, query: queryCode, row, clients: by, speakers } = each;
+    const query = queries.list.text(queryCode - 1);
     const tell = (ip: string, name: string | undefined) => {
-      if (name === undefined) return;
-      const source = sourceOf(name, block.numbers('dst_port').at(row));
-      found.push({ kind: 'name', ip, name, from: source, at: block.numbers('timestamp').at(row) });
+      if (name === undefined || speakers?.includes(ip) === false) return;
+      const source = sourceOf(name, ports.at(row));
+      const at = block.numbers('timestamp').at(row);
+      found.push({ kind: 'name', ip, name, from: source, at, ...(by === undefined ? {} : { clients: by }) });
     };
     if (/\.arpa\.?$/i.test(query)) {
       const ip = reversed(query, isHome);
@@ -55,6 +73,17 @@ export function namesInDns(block: EventBlock, isHome: IsHome, from = 0, to: numb
     for (const ip of homes[code]) tell(ip, name);
   }
   return found;
+}
+
+/** Answers to a query, by the codes of their texts, with the last row that has them. */
+interface Asked {
+  readonly answers: number;
+  readonly query: number;
+  readonly row: number;
+  /** Who asked a resolver. */
+  readonly clients?: string[];
+  /** Both ends of a message on a link: a host may name itself. */
+  readonly speakers?: readonly string[];
 }
 
 /** Of each place of the list, whether it is at home or stands for all hosts of a link: multicast or broadcast. */

@@ -22,6 +22,8 @@ export class HostSpans {
   readonly mac: number[] = [0];
   readonly first: number[] = [0];
   readonly last: number[] = [0];
+  /** The latest beginning of a row. */
+  readonly began: number[] = [0];
   /** By address: the span that goes on with its MAC address, and the one that goes on without; 0 for none. */
   #named = new Int32Array(0);
   #unnamed = new Int32Array(0);
@@ -32,7 +34,7 @@ export class HostSpans {
 
   /** Before the rows of a block whose list has so many addresses. */
   begin(addresses: number): void {
-    for (const array of [this.ip, this.mac, this.first, this.last]) array.length = 1;
+    for (const array of [this.ip, this.mac, this.first, this.last, this.began]) array.length = 1;
     if (this.#named.length < addresses) {
       this.#named = new Int32Array(2 * addresses);
       this.#unnamed = new Int32Array(2 * addresses);
@@ -55,8 +57,10 @@ export class HostSpans {
       this.mac.push(mac);
       this.first.push(first);
       this.last.push(last);
+      this.began.push(first);
       return;
     }
+    if (first > this.began[span]!) this.began[span] = first;
     if (first < this.first[span]!) this.first[span] = first;
     if (last > this.last[span]!) this.last[span] = last;
   }
@@ -97,11 +101,13 @@ function cut(spans: readonly HostSeen[]): HostSeen[] {
     const before = found.at(-1);
     if (before !== undefined && before.mac === next.mac) {
       before.last = Math.max(before.last, next.last);
+      before.began = latest(before.began, next.began);
       return;
     }
     if (before !== undefined && before.last > next.first) {
-      ends.push({ ...before, first: before.last });
+      ends.push({ ...before, first: before.last, began: undefined });
       before.last = before.first;
+      before.began = before.first;
     }
     found.push({ ...next });
   };
@@ -124,6 +130,9 @@ function cut(spans: readonly HostSeen[]): HostSeen[] {
   return found;
 }
 
+const latest = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+
 const byFirst = (a: HostSeen, b: HostSeen): number => a.first - b.first || a.last - b.last;
 
 /** One span of all, which have one MAC address. */
@@ -134,4 +143,5 @@ const spanOf = (spans: readonly HostSeen[]): HostSeen =>
         ...spans[0]!,
         first: spans.reduce((least, { first }) => Math.min(least, first), Number.POSITIVE_INFINITY),
         last: spans.reduce((most, { last }) => Math.max(most, last), 0),
+        began: spans.reduce<number | undefined>((most, { began }) => latest(most, began), undefined),
       };

@@ -12,7 +12,32 @@ export interface Binding {
   readonly last: number;
   readonly until?: number | undefined;
   readonly mac?: string | undefined;
+  /** With that MAC address; in memory only. */
+  readonly use?: Use | undefined;
 }
+
+/** When an address was in use: its connections began within this time, with short pauses. Epoch milliseconds. */
+export interface Use {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A machine that moves between two networks seldom comes back sooner; machines behind a router take turns more often. */
+const longestPauseMs = 3_600_000;
+
+/** Use of an address after more connections; those from long before say nothing of the present. */
+export function continued(before: Use | undefined, next: Use): Use {
+  if (before === undefined || next.from > before.to + longestPauseMs) return next;
+  if (next.to < before.from - longestPauseMs) return before;
+  return { from: Math.min(before.from, next.from), to: Math.max(before.to, next.to) };
+}
+
+/**
+ * Whether two addresses were in use at the same time: connections of one began before and after one of the other. An address
+ * that replaces another is not, even while peers still send to the former one.
+ */
+export const overlap = (a: Use | undefined, b: Use | undefined): boolean =>
+  a !== undefined && b !== undefined && a.from <= b.to && b.from <= a.to;
 
 /** What a usable MAC address is known for: the asset that has it, or that no asset has. */
 export type MacOwner = { readonly asset_id: string } | 'nobody';

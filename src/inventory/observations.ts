@@ -213,10 +213,14 @@ export class Observations {
     this.#gateways.clear();
   }
 
-  #keepHosts({ ip, mac, first, last, length }: HostSpans, addresses: AddressList, macs: TextList): void {
+  #keepHosts(
+    { ip, mac, first, last, began, length }: HostSpans,
+    addresses: AddressList,
+    macs: TextList,
+  ): void {
     for (let span = 1; span < length; span++) {
       const address = addresses.text(ip[span]!);
-      const times = { ip: address, first: first[span]!, last: last[span]! };
+      const times = { ip: address, first: first[span]!, last: last[span]!, began: began[span]! };
       const seen = mac[span] === 0 ? times : { ...times, mac: macs.text(mac[span]! - 1) };
       const known = this.#hostsSeen.get(address);
       if (known === undefined) this.#hostsSeen.set(address, [seen]);

@@ -8,6 +8,8 @@ export interface HostSeen {
   /** Epoch milliseconds. */
   readonly first: number;
   readonly last: number;
+  /** When the latest of its connections began; undefined where that is unknown. */
+  readonly began?: number | undefined;
   /** Lowercase with colons. */
   readonly mac?: string;
 }

@@ -14,6 +14,8 @@ export type Sighting = { readonly at: number } & (
       readonly mac?: string;
       readonly name: string;
       readonly from: NameSource;
+      /** Hosts that used the name, at most `limits.maxClientsPerName`. */
+      readonly clients?: readonly string[];
     }
   | {
       readonly kind: 'service';

@@ -4,28 +4,31 @@ import { dirname } from 'node:path';
 import { writeTreeHead } from '../contract/write-tree-head.ts';
 import { replaceFile } from '../durable-file.ts';
 import { readTextFile, UnreadableFile } from '../read-file.ts';
-import { Distrust } from './distrust.ts';
+import { UntrustedLogError } from './distrust.ts';
 import { fromJson, toJson } from './heads.ts';
 import type { LedgerHooks } from './hooks.ts';
 import type { SignedHead } from './storage/storage.ts';
 
-/** At most a second behind: half of it waiting, half of it for the disk. */
+/** Delay of a write, in milliseconds. The rest of the promised second is for the disk. */
 const delayMs = 500;
-/** A head is 350 bytes. */
+/** Upper bound for a readable anchor; a head has about 350 bytes. */
 const maxAnchorBytes = 65_536;
-/** The longest wait between two attempts to write to a lost volume. */
+/** The longest wait between two attempts to write to a lost volume, in milliseconds. */
 const maxRetryMs = 30_000;
 
-/** Content of the anchor file. `unreadable`: it exists and holds no head, which an interrupted write cannot cause. */
+/**
+ * Content of the anchor file. `unreadable`: it exists but holds no head, which an interrupted write cannot
+ * cause.
+ */
 export type AnchorState =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unreadable'; readonly why: string }
   | { readonly kind: 'head'; readonly head: SignedHead };
 
-/** The same, or the reason why the anchor's volume can't be read or written. */
+/** An anchor state, or the reason why the anchor's volume cannot be read or written. */
 export type ObservedAnchor = AnchorState | { readonly kind: 'unavailable'; readonly why: string };
 
-/** @throws Error with one clear line where the file exists but can't be read. */
+/** Reads the anchor file. @throws Error with a one-line message if the file exists but cannot be read */
 export async function readAnchor(path: string): Promise<AnchorState> {
   let text: string;
   try {
@@ -53,7 +56,7 @@ export async function observeAnchor(path: string): Promise<ObservedAnchor> {
   }
 }
 
-/** @throws Error with one clear line */
+/** Checks that the anchor's folder can be written to. @throws Error with a one-line message */
 export async function checkAnchorFolder(path: string): Promise<void> {
   try {
     await access(dirname(path), constants.W_OK);
@@ -63,7 +66,7 @@ export async function checkAnchorFolder(path: string): Promise<void> {
   }
 }
 
-/** The anchor's content for a head. */
+/** Returns the anchor's content for a head. */
 export function anchorText(head: SignedHead): string {
   return `${writeTreeHead(toJson(head))}\n`;
 }
@@ -73,30 +76,34 @@ export interface AnchorParts {
   /** Whether the file existed at start-up. */
   readonly exists: boolean;
   readonly hooks: LedgerHooks;
-  /** Compares the file with the log once the volume is back. @throws Distrust when the log must not go on */
+  /**
+   * Compares the file with the log once the volume is back. @throws UntrustedLogError when the log must not continue
+   */
   compare(anchor: AnchorState): void;
-  /** Called for each failed attempt: from now on a rollback could go unnoticed. */
+  /** Called for each failed attempt: until `onBack`, a rollback could go unnoticed. */
   onLost(why: string): void;
   /** The latest head is on disk again. */
   onBack(): void;
-  /** `compare` failed. The file is left as it is from now on. */
-  onDistrust(reason: Distrust): void;
+  /** Called when `compare` failed. The anchor is not written any more. */
+  onDistrust(reason: UntrustedLogError): void;
 }
 
 /**
- * Writes the latest head to a small file outside the database, so that a database that was rolled back is recognised.
- * Writes happen off the path of appends; a head that arrives during a write is written by the next one. When the
- * volume is lost, writing is retried with back-off until the volume is back.
+ * Writes the latest head to a small file outside the database, so that a rolled-back database is detected.
+ * Writes do not delay appends; a head that arrives during a write is written by the next one. While the
+ * volume is lost, writing is retried with back-off.
  */
 export class Anchor {
   readonly #parts: AnchorParts;
   #due: SignedHead | undefined;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
-  /** Failed attempts in a row. */
+  /** Consecutive failed attempts. */
   #failures = 0;
   #exists: boolean;
-  /** Device of the folder at the last write: another one means that a volume was mounted or unmounted. */
+  /**
+   * Device of the folder at the last write. A different device means that a volume was mounted or unmounted.
+   */
   #device: number | undefined;
   #stopped = false;
 
@@ -105,20 +112,20 @@ export class Anchor {
     this.#exists = parts.exists;
   }
 
-  /** The head will be in the file within a second, unless the volume is lost. */
+  /** Writes the head within a second, unless the volume is lost. */
   schedule(head: SignedHead): void {
     this.#due = head;
     this.#wake(delayMs);
   }
 
-  /** The volume is lost: retried until it is back. */
+  /** Reports that the volume is lost and starts retrying. */
   lose(why: string): void {
     this.#failures += 1;
     this.#parts.onLost(why);
     this.#wake(Math.min(maxRetryMs, delayMs * 2 ** (this.#failures - 1)));
   }
 
-  /** Writes what is due now. Resolves when that is on disk or has failed. */
+  /** Writes the pending head now. Resolves when it is on disk or the write has failed. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -126,7 +133,7 @@ export class Anchor {
     return this.#writing;
   }
 
-  /** Writes what is due and ends retries. */
+  /** Writes the pending head and stops retrying. */
   async close(): Promise<void> {
     await this.flush();
     this.#stopped = true;
@@ -148,13 +155,13 @@ export class Anchor {
       this.#failures = 0;
       if (wasLost) this.#parts.onBack();
     } catch (error) {
-      if (!(error instanceof Distrust)) return this.lose(messageOf(error));
+      if (!(error instanceof UntrustedLogError)) return this.lose(messageOf(error));
       this.#stopped = true;
       this.#parts.onDistrust(error);
     }
   }
 
-  /** A volume that comes back is compared with the log before it is written to. */
+  /** Compares a volume that came back with the log before writing to it. */
   async #checkVolume(): Promise<void> {
     const { path, compare } = this.#parts;
     await checkAnchorFolder(path);
@@ -163,7 +170,7 @@ export class Anchor {
     if (this.#failures > 0 || isAnother) {
       const anchor = await readAnchor(path);
       if (anchor.kind === 'missing' && this.#exists)
-        throw new Error(`the anchor ${path} is gone from its folder: is the volume mounted?`);
+        throw new Error(`the anchor ${path} is missing from its folder; check that the volume is mounted`);
       compare(anchor);
     }
     this.#device = device;

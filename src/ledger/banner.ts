@@ -1,14 +1,14 @@
 import type { LedgerStatus } from './ledger.ts';
 
-/** What happened to a log that went back on purpose. */
-const wentBack = {
+/** Explanations of a deliberate regression, by event. */
+const regressionCauses = {
   restored: 'restored from a backup',
-  rebuilt: 'rebuilt from what could be saved',
+  rebuilt: 'rebuilt from the data that could be recovered',
   begun_anew: 'started as a new log in place of a lost one',
   copied: 'continued in a copy of the data folder',
 } as const;
 
-/** What is printed at each start, for an operator to compare with the journal. */
+/** Returns the text printed at each start, for an operator to compare with the journal. */
 export function banner(status: LedgerStatus): string {
   const { head, health } = status;
   const rows: [string, string][] = [
@@ -29,13 +29,13 @@ export function banner(status: LedgerStatus): string {
   return rows.map(([name, value]) => `  ${name.padEnd(14)} ${value}`).join('\n');
 }
 
-/** The sentence that tells of it, in the banner and in `/health`. */
+/** Describes a deliberate regression, for the banner and `/health`. */
 function regressionText({ at, event, from_size, to_size }: NonNullable<LedgerStatus['regression']>): string {
   const went =
     to_size < from_size
       ? `the log went back from ${from_size} to ${to_size} leaves`
-      : `it has all of the ${from_size} leaves that were known`;
-  return `${wentBack[event]} at ${at}: ${went}; auditors see a new log with new keys`;
+      : `all ${from_size} known leaves were kept`;
+  return `${regressionCauses[event]} at ${at}: ${went}; auditors see a new log with new keys`;
 }
 
 function abbreviate(root: string): string {

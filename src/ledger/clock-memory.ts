@@ -4,8 +4,8 @@ import { replaceFile } from '../durable-file.ts';
 import type { ClockMemory } from './log-clock.ts';
 
 /**
- * State of a log's clock that survives a restart: `clock.json` in the data folder, which is there only while there
- * is something to remember. Times are Unix times in nanoseconds, as decimal digits.
+ * State of a log's clock that survives a restart: `clock.json` in the data folder, which exists only while
+ * there is something to remember. Times are Unix times in nanoseconds, as decimal digits.
  *
  *     {"refused": {"plausible_ns": "…", "clock_ns": "…"}, "accepted_until_ns": "…"}
  */
@@ -19,7 +19,10 @@ export class ClockMemoryFile {
     this.#written = format(this.read());
   }
 
-  /** A file that is missing or malformed remembers nothing: it must not keep a log from starting. */
+  /**
+   * Returns the stored state. A missing or malformed file is an empty state: it must not keep a log from
+   * starting.
+   */
   read(): ClockMemory {
     try {
       return parse(readFileSync(this.#path, 'utf8'));
@@ -28,7 +31,10 @@ export class ClockMemoryFile {
     }
   }
 
-  /** Resolves when it is on disk; writes only what changed. A failure is not reported: the next change writes all. */
+  /**
+   * Writes changed state; resolves when it is on disk. A failure is ignored, because the next change writes
+   * everything.
+   */
   write(memory: ClockMemory): Promise<void> {
     const text = format(memory);
     if (text !== this.#written) {

@@ -2,22 +2,25 @@ import { ServiceError } from '../errors.ts';
 import type { LedgerFault, LedgerHealth } from './ledger.ts';
 
 /**
- * The log on disk cannot be trusted: appends are refused. The advice names checks and repairs first. A restore comes
- * last, because it loses entries and starts a new life of the log.
+ * The log on disk cannot be trusted, so appends are refused. The advice names checks and repairs first. A
+ * restore comes last, because it loses entries and starts a new life of the log.
  */
-export class Distrust extends Error {
-  override readonly name = 'Distrust';
+export class UntrustedLogError extends Error {
+  override readonly name = 'UntrustedLogError';
   readonly fault: LedgerFault;
   readonly #restoreWhen: string | undefined;
 
-  /** @param restoreWhen - condition for a restore, which the advice ends with; undefined where a restore does not help */
+  /**
+   * @param restoreWhen - condition under which the advice suggests a restore; undefined if a restore does not
+   * help
+   */
   constructor(fault: LedgerFault, advice: string, restoreWhen?: string) {
     super(advice);
     this.fault = fault;
     this.#restoreWhen = restoreWhen;
   }
 
-  /** @param signedLeaves - leaves of the largest signed head that is known; a restore loses those after its backup */
+  /** @param signedLeaves - leaves of the largest known signed head; a restore loses those after its backup */
   advice(signedLeaves = 0): string {
     if (this.#restoreWhen === undefined) return this.message;
     const to = signedLeaves === 0 ? '' : `, up to entry ${signedLeaves - 1}`;
@@ -30,8 +33,8 @@ export class Distrust extends Error {
 
 const asLastResort = 'Only if that does not help';
 
-export function rollback(what: string): Distrust {
-  return new Distrust(
+export function rollback(what: string): UntrustedLogError {
+  return new UntrustedLogError(
     'rollback',
     `${what} The database was rolled back or replaced. Stop the service and run \`candor fsck\`, which compares the log ` +
       'with the anchor and the journal. If the newer ledger.mdb still exists, put it back. Otherwise run `candor rebuild ' +
@@ -41,8 +44,8 @@ export function rollback(what: string): Distrust {
   );
 }
 
-export function corrupt(what: string): Distrust {
-  return new Distrust(
+export function corrupt(what: string): UntrustedLogError {
+  return new UntrustedLogError(
     'corrupt',
     `The log is damaged: ${what}. Stop the service, copy the data folder and check the disk. Run \`candor fsck\` to list ` +
       'all damage, then `candor rebuild`, which recovers what the file still holds and reports any loss.',
@@ -50,25 +53,25 @@ export function corrupt(what: string): Distrust {
   );
 }
 
-/** The answer to a read that needs damaged data. */
+/** Returns the error for a read that needs damaged data. */
 export function dataDamaged(what: string): ServiceError {
   return new ServiceError('INTERNAL', `stored data of the log is damaged: ${what}; see /health`, {
     reason: 'data_damaged',
   });
 }
 
-/** The message of the finding `data_damaged`. */
+/** Returns the message of the finding `data_damaged`. */
 export function damageAdvice(what: string, isEdge: boolean): string {
   return (
     `Stored data of the log is damaged: ${what}. Requests that need it are answered with an error; ` +
-    `${isEdge ? 'appends are refused' : 'appends go on'}. Copy ` +
+    `${isEdge ? 'appends are refused' : 'appends continue'}. Copy ` +
     'the data folder away, check the disk and stop the service. `candor fsck` shows all of the damage; then `candor ' +
-    'rebuild` saves what the file still holds. A restore brings back the damaged part only from a backup that has it.'
+    'rebuild` recovers what the file still holds. A restore recovers the damaged part only from a backup that contains it.'
   );
 }
 
-export function halfWritten(what: string): Distrust {
-  return new Distrust(
+export function halfWritten(what: string): UntrustedLogError {
+  return new UntrustedLogError(
     'half_written',
     `A write to the log is incomplete, which a disk that honours flushes rules out: ${what}. Stop the service and check ` +
       'the disk. Run `candor fsck`, then `candor rebuild`, which goes back to the last complete signed head and reports ' +
@@ -77,8 +80,8 @@ export function halfWritten(what: string): Distrust {
   );
 }
 
-export function lost(found: readonly string[]): Distrust {
-  return new Distrust(
+export function lost(found: readonly string[]): UntrustedLogError {
+  return new UntrustedLogError(
     'lost',
     `The data folder has ${found.join(', ')} but no ledger.mdb: the log is lost, and no new log is started. If ledger.mdb ` +
       'was moved, stop the service, put it back and run `candor fsck`. Without a backup, `candor rebuild --begin-anew` ' +
@@ -87,16 +90,16 @@ export function lost(found: readonly string[]): Distrust {
   );
 }
 
-export function keysLost(what: string): Distrust {
-  return new Distrust(
+export function keysLost(what: string): UntrustedLogError {
+  return new UntrustedLogError(
     'lost',
     `${what}. Stop the service, put the key files back from a copy and run \`candor fsck\`.`,
     asLastResort,
   );
 }
 
-export function keysDamaged(files: readonly string[]): Distrust {
-  return new Distrust(
+export function keysDamaged(files: readonly string[]): UntrustedLogError {
+  return new UntrustedLogError(
     'corrupt',
     `Key files are damaged: ${files.join('; ')}. Stop the service, put the key files back from a copy and ` +
       'run `candor fsck`.',
@@ -104,8 +107,8 @@ export function keysDamaged(files: readonly string[]): Distrust {
   );
 }
 
-export function anchorUnreadable(path: string, why: string, size: number): Distrust {
-  return new Distrust(
+export function anchorUnreadable(path: string, why: string, size: number): UntrustedLogError {
+  return new UntrustedLogError(
     'corrupt',
     `The anchor ${path} is unreadable (${why}), which an interrupted write cannot cause. Run \`candor fsck\` and compare ` +
       `the log (${size} leaves) with the journal and with the heads that auditors hold. If they agree, stop the ` +
@@ -113,17 +116,20 @@ export function anchorUnreadable(path: string, why: string, size: number): Distr
   );
 }
 
-export function anchorForeign(path: string): Distrust {
-  return new Distrust(
+export function anchorForeign(path: string): UntrustedLogError {
+  return new UntrustedLogError(
     'corrupt',
     `The head in the anchor ${path} has no valid signature: the file was altered or belongs to another log. Run \`candor ` +
       'fsck`. Move the anchor aside only if the journal and the auditors agree with this log.',
   );
 }
 
-/** The folder is a copy, or was moved to another volume: two copies that sign with the same keys would fork the log. */
-export function copied(dataDir: string): Distrust {
-  return new Distrust(
+/**
+ * The folder is a copy, or was moved to another volume. Two copies that sign with the same keys would fork
+ * the log.
+ */
+export function copied(dataDir: string): UntrustedLogError {
+  return new UntrustedLogError(
     'copied',
     `The data folder ${dataDir} was copied, or moved to another volume: instance.json is not the file that was written ` +
       'here. If the original is gone for good, stop the service and run `candor rebuild --moved`, which keeps the keys. ' +
@@ -131,18 +137,18 @@ export function copied(dataDir: string): Distrust {
   );
 }
 
-export function instanceUnreadable(path: string, why: string): Distrust {
-  return new Distrust(
+export function instanceUnreadable(path: string, why: string): UntrustedLogError {
+  return new UntrustedLogError(
     'copied',
     `${path} cannot be read (${why}), so that a copied data folder would not be recognised. If this is the original ` +
       'folder, stop the service and run `candor rebuild --moved`; if not, `candor rebuild --new-life`.',
   );
 }
 
-/** The log is whole, and its clock is not plausible. */
+/** Returns the health of an intact log whose clock is not plausible. */
 export function clockRefused(what: string): LedgerHealth {
   const advice =
-    `The log refuses entries, which wait: ${what}. Correct the clock, and the log recovers within a minute. If the ` +
-    'clock is right, confirm it: POST /api/v1/clock/confirm, as an administrator.';
+    `The log refuses entries, which wait in the outbox: ${what}. Correct the clock, and the log recovers within a minute. If the ` +
+    'clock is right, confirm it as an administrator: POST /api/v1/clock/confirm.';
   return { state: 'degraded', fault: 'clock', advice };
 }

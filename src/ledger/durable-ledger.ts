@@ -11,7 +11,7 @@ import { formatVerifierKey, signatureTypes, verifierKey } from '../tlog/note.ts'
 import type { TileAddress } from '../tlog/tile.ts';
 import type { ObservedAnchor } from './anchor.ts';
 import type { ClockMemoryFile } from './clock-memory.ts';
-import { clockRefused, corrupt, type Distrust, damageAdvice, dataDamaged } from './distrust.ts';
+import { clockRefused, corrupt, damageAdvice, dataDamaged, type UntrustedLogError } from './distrust.ts';
 import { draftEntry } from './entry.ts';
 import { EntrySigner } from './entry-signer.ts';
 import { checkWindow, datedForAppend } from './entry-window.ts';
@@ -70,54 +70,59 @@ import { copyLedger } from './storage/copy.ts';
 import { Nodes } from './storage/nodes.ts';
 import { DamagedError, type LedgerStorage, type SignedHead, type StoredEntry } from './storage/storage.ts';
 
-/** An idle log signs its head again after this time, so that readers can see that it is fresh. */
+/** An idle log signs its head again after this time, so that readers see that it is alive. */
 const idleMs = 3_600_000;
 const tickMs = 60_000;
 
 export interface LedgerOptions {
   readonly dataDir: string;
-  /** Default: `<dataDir>/anchor.json`. On another volume it also shows a rollback of the whole data folder. */
+  /**
+   * Default: `<dataDir>/anchor.json`. On another volume it also reveals a rollback of the whole data folder.
+   */
   readonly anchorPath?: string;
-  /** While the anchor cannot be written, appends are refused (default) or wait, as many as `limits.maxQueuedAppends`. */
+  /**
+   * Whether appends are refused (default) or queued (up to `limits.maxQueuedAppends`) while the anchor cannot
+   * be written.
+   */
   readonly anchorLoss?: 'refuse' | 'wait';
-  /** The log's name in checkpoints. Default: the one that it has, for a new log `candor.log/<kid>`. */
+  /** The log's name in checkpoints. Default: the existing name; for a new log `candor.log/<kid>`. */
   readonly origin?: string;
-  /** Private keys are encrypted under it; without one they are kept as they are. */
+  /** Encrypts private keys. Default: private keys are stored unencrypted. */
   readonly keyPassphrase?: string;
-  /** Public readers see only heads that are at least this old. Default 0: all heads at once. */
+  /** Public readers see only heads that are at least this old. Default 0: all heads immediately. */
   readonly publicationDelayMs?: number;
   /** Keys in an ssh-agent. Default: keys are files. */
   readonly agent?: AgentOptions;
-  /** Default: keys change when somebody asks for it. */
+  /** Default: keys are rotated only on request. */
   readonly rotation?: RotationSchedule;
   readonly clock?: Clock;
-  /** Default: the clocks of the system; beside a `clock` that was passed in, that clock, which then never jumps. */
+  /** Default: the system's clocks; if `clock` is given, that clock, which then never jumps. */
   readonly steady?: SteadyClock;
-  /** The operator changes the log offline: the clock of the host is believed, whatever the last head says. */
+  /** Accepts the host clock whatever the last head says. For offline commands of the operator. */
   readonly acceptClock?: boolean;
   readonly counters?: {
     add(name: LedgerCounter, amount?: number): void;
     set(name: LedgerCounter, value: number): void;
   };
   readonly hooks?: LedgerHooks;
-  /** Whether a data folder that was copied refuses appends. Default: true. */
+  /** Whether a copied data folder refuses appends. Default: true. */
   readonly detectCopies?: boolean;
-  /** Reads what the database of events remembers of the log; undefined where there is no such database. */
+  /** Reads the records of the log in the event database; undefined if there is no such database. */
   readonly notedPlaces?: () => Promise<NotedPlaces | undefined>;
-  /** What the volume has left. Default: asks the system. */
+  /** Returns the free bytes of the volume. Default: queries the system. */
   readonly freeBytes?: () => number;
   /**
-   * The disk failed, or the log in memory can't be trusted: nothing is appended any more, and the thread must end.
-   * Default: throws it out of the event loop, which ends the thread.
+   * Called when the disk failed or the in-memory state cannot be trusted. Nothing is appended any more, and
+   * the thread must end. Default: throws the error out of the event loop, which ends the thread.
    */
   onFatal?(error: unknown): void;
 }
 
-/** What `openLedger` found in the data folder. */
+/** The state that `openLedger` found in the data folder. */
 export interface LedgerParts {
   readonly storage: LedgerStorage | undefined;
   readonly keys: KeyRing;
-  /** Holds private keys; absent where all are files. */
+  /** Signs with keys in an ssh-agent; absent if all keys are files. */
   readonly agent: AgentKeys | undefined;
   readonly recovered: Recovered | undefined;
   readonly health: LedgerHealth;
@@ -125,10 +130,10 @@ export interface LedgerParts {
   /** Why the journal could not be read. */
   readonly journalUnread: string | undefined;
   readonly anchor: ObservedAnchor;
-  /** A life that has its keys; its entry may be missing. */
+  /** A life that has its keys but possibly not its entry. */
   readonly lifeStart: LifeStart | undefined;
   readonly remembered: JournalReading;
-  /** The life that the database of events has entered. */
+  /** The life that the event database has entered. */
   readonly eventsLife: string | undefined;
   readonly warnings: readonly string[];
   readonly findings: OpenFindings;
@@ -138,7 +143,7 @@ export interface LedgerParts {
   readonly storeAge: StoreAge;
 }
 
-/** The ledger over a data folder. Owner of its health; the sequencer owns the end of the log. */
+/** The ledger over a data folder. Owns its health; the sequencer owns the end of the log. */
 export class DurableLedger implements Ledger {
   readonly #options: LedgerOptions;
   readonly #parts: LedgerParts;
@@ -146,16 +151,16 @@ export class DurableLedger implements Ledger {
   readonly #sequencer: Sequencer | undefined;
   readonly #signer: EntrySigner<Appended[]> | undefined;
   readonly #nodes: VerifiedNodes | undefined;
-  /** As of the latest head. */
+  /** Reads as of the latest head. */
   readonly #reads: LedgerReads | undefined;
-  /** As of the latest head that is published. */
+  /** Reads as of the latest published head. */
   readonly #published: LedgerReads | undefined;
   readonly #publication: PublicationSchedule | undefined;
   readonly #keyChanges: KeyChanges | undefined;
-  /** What a log that doesn't go on ends with, as far as it can be read. */
+  /** The last readable head of a log that does not accept entries. */
   readonly #lastHead: SignedHead | undefined;
   #health: LedgerHealth;
-  /** How the current life began. */
+  /** The start of the current life. */
   #life: LifeRecord | undefined;
   readonly #freeBytes: () => number;
   #failed = false;
@@ -179,7 +184,7 @@ export class DurableLedger implements Ledger {
     this.#health = health;
     this.#life = recovered?.life;
     const fail = (error: unknown): void => this.#fail(error);
-    this.#outside = this.#keepOutside(hooks);
+    this.#outside = this.#createOutsideHeads(hooks);
     if (storage === undefined) return;
     this.#lastHead = readableHead(storage);
     const heads = currentHeads(storage, () => this.#head);
@@ -225,7 +230,6 @@ export class DurableLedger implements Ledger {
         clock: () => this.#keyTime,
         indexOf: (id) => this.#forAppend(() => storage.indexOf(id)),
         schedule: options.rotation ?? noRotation,
-        findings: parts.findings,
         append: async (entries) => {
           this.#requireLife();
           return this.#append(entries, 'even without a clock');
@@ -234,19 +238,19 @@ export class DurableLedger implements Ledger {
     }
   }
 
-  /** Writes the journal's line for this start and starts the clockwork. Called once, by `openLedger`. */
+  /** Writes the journal's line for this start and starts the timers. Called once, by `openLedger`. */
   async begin(event: 'initialised' | 'start'): Promise<void> {
-    // An operator has just begun a life, over a log that may be as old as a backup.
+    // An operator has just begun a life, on a log that may be as old as a backup.
     const acceptClock = this.#options.acceptClock === true || this.#isLifePending;
     if (acceptClock && this.#sequencer !== undefined) await this.confirmClock();
     this.#checkClock();
     this.#headAtMs = this.#parts.clock.runningMs() - this.#headAgeMs();
     if (this.#isSound) this.#outside.begin(this.#head);
     try {
-      await this.#beginLife().catch(orLater);
+      await this.#beginLife().catch(unlessRetriable);
       if (!this.#isHeld && !this.#isLifePending) await this.#keyChanges?.tick();
     } catch (error) {
-      if (this.#isSound) throw error; // else damage was met, and the health says so
+      if (this.#isSound) throw error; // otherwise the damage is already reported in the health
     }
     if (this.#hasRoom()) this.#watchCheckpointKey('always');
     this.#count();
@@ -264,7 +268,7 @@ export class DurableLedger implements Ledger {
 
   #requireLife(): void {
     if (!this.#isLifePending) return;
-    throw new ServiceError('UNAVAILABLE', 'the entry that begins this life of the log cannot be written yet');
+    throw new ServiceError('UNAVAILABLE', 'the first entry of this life of the log cannot be written yet');
   }
 
   async #append(entries: readonly UnsignedEntry[], when?: 'even without a clock'): Promise<Appended[]> {
@@ -313,22 +317,22 @@ export class DurableLedger implements Ledger {
 
   async bundle(leaf: LeafQuery, published?: string, view: LogView = 'current'): Promise<ProofBundle> {
     const reads = this.#readable(view);
-    // A log that may have gone back signs no checkpoint: see `#certain`.
+    // A log that may have been rolled back signs no checkpoint: see `#trustedReads`.
     const signed = () => (this.#health.state === 'ok' ? reads.checkpoint() : undefined);
     return reads.bundle(leaf, { published, signed });
   }
 
   async checkpoint(view: LogView = 'published'): Promise<string> {
-    return this.#certain(view).checkpoint();
+    return this.#trustedReads(view).checkpoint();
   }
 
   async keepCheckpoint(note: string): Promise<void> {
-    const reads = this.#certain();
+    const reads = this.#trustedReads();
     if (!this.#hasRoom()) throw diskFull();
     try {
       reads.keepCheckpoint(note);
     } catch (error) {
-      // A write that failed, as in a commit: what is on disk is found out by opening the log again.
+      // As for a failed commit: only reopening the log shows what is on disk.
       if (!(error instanceof ServiceError)) this.#fail(error);
       throw error;
     }
@@ -375,9 +379,10 @@ export class DurableLedger implements Ledger {
   }
 
   async copyTo(folder: string): Promise<LedgerCopy> {
-    this.#certain(); // a log that can't be trusted isn't copied as if it were good
+    this.#trustedReads(); // an untrusted log must not be copied as if it were good
     const storage = this.#storage();
-    if (this.#copying !== undefined) throw new ServiceError('CONFLICT', 'the log is being copied already');
+    if (this.#copying !== undefined)
+      throw new ServiceError('CONFLICT', 'a copy of the log is already in progress');
     const copy = () => copyLedger(storage, join(this.#options.dataDir, 'keys'), folder);
     const copying = this.#keyChanges === undefined ? copy() : this.#keyChanges.hold(copy);
     this.#copying = copying.finally(() => {
@@ -421,25 +426,25 @@ export class DurableLedger implements Ledger {
     if (clean_pass_began_at > this.#damageFoundAt) this.#parts.findings.clear('data_damaged');
   }
 
-  /** Does what is due by the clock: a fresh head for an idle log, changes of keys, the day's line in the journal. */
+  /** Runs timed work: a fresh head for an idle log, key changes, the daily journal line. */
   async tick(): Promise<void> {
     if (this.#closing === undefined) void this.#parts.storeAge.write();
     if (this.#closing !== undefined || this.#failed || !this.#isSound) return;
     this.#checkClock();
-    if (!this.#hasRoom()) return; // a write that fails ends the thread: what is due waits for room
+    if (!this.#hasRoom()) return; // a failed write would end the thread, so timed work waits for room
     await this.#outside.tick(this.#head, this.#health);
     if (this.#outside.isAnchorLost) return;
     // Nothing is signed in a life before its entry.
     if (this.#isLifePending)
       return this.#beginLife()
-        .catch(orLater)
+        .catch(unlessRetriable)
         .catch((error: unknown) => this.#fail(error));
     if (this.#parts.clock.runningMs() - this.#headAtMs >= idleMs) this.#sequencer?.resign();
     await this.#keyChanges?.tick().catch((error: unknown) => this.#fail(error));
     this.#watchCheckpointKey('if new');
   }
 
-  /** At each boundary of the publication schedule the head of the moment is signed. */
+  /** Signs the current head at each boundary of the publication schedule. */
   #publishLater(): void {
     const waitMs = this.#publication?.untilNext(this.#parts.clock.now());
     if (waitMs === undefined) return;
@@ -469,7 +474,7 @@ export class DurableLedger implements Ledger {
     await this.#parts.storage?.close();
   }
 
-  /** Entries that came before, and are in the log or queued, keep their places. */
+  /** Queues entries. Entries that are already in the log or queued keep their indices. */
   #enqueue(entries: readonly StoredEntry[]): Promise<Appended[]> {
     const [sequencer, nodes] = [this.#sequencer, this.#nodes];
     if (sequencer === undefined || nodes === undefined) throw new Error('entries for a log that takes none');
@@ -484,24 +489,25 @@ export class DurableLedger implements Ledger {
   }
 
   async #changeKeys(change: (changes: KeyChanges) => Promise<KeyChange>): Promise<ChangedKey> {
-    this.#appendable('even without a clock'); // a stolen key is revoked at once
-    if (this.#outside.isAnchorLost) throw degraded(anchorLost); // the change could not be logged before it is made
+    this.#appendable('even without a clock'); // a stolen key must be revoked immediately
+    if (this.#outside.isAnchorLost) throw degraded(anchorLost); // the change could not be logged
     if (this.#keyChanges === undefined) throw new Error('a healthy ledger can change its keys');
     const { key, entryIds } = await change(this.#keyChanges);
     return { ...recordOf(key.file, key.fingerprint), entry_ids: entryIds };
   }
 
   /**
-   * A log that may have gone back signs no checkpoint: it could contradict one that it signed before. Checkpoints are
-   * for everybody, and so of published heads.
+   * Returns reads of a trusted log. A log that may have been rolled back signs no checkpoint, because it
+   * could contradict an earlier one. Checkpoints are public, and therefore made of published heads by
+   * default.
    */
-  #certain(view: LogView = 'published'): LedgerReads {
+  #trustedReads(view: LogView = 'published'): LedgerReads {
     const reads = this.#readable(view);
     if (this.#unsound !== undefined) throw degraded(this.#unsound);
     return reads;
   }
 
-  /** While the clock is refused, only changes of keys are logged. */
+  /** @param when - set for changes of keys, which are logged even if the clock is refused */
   #appendable(when?: 'even without a clock'): { sequencer: Sequencer; signer: EntrySigner<Appended[]> } {
     if (this.#closing !== undefined) throw new ServiceError('UNAVAILABLE', 'the ledger is closing');
     if (this.#isSound) this.#checkClock();
@@ -510,7 +516,7 @@ export class DurableLedger implements Ledger {
     if (health.state === 'degraded' && !isExempt) throw degraded(health);
     if (this.#sequencer === undefined || this.#signer === undefined)
       throw new Error('a healthy ledger has no sequencer');
-    this.#sequencer.checkRoom(0); // nothing is signed while key files are uncertain
+    this.#sequencer.checkRoom(0); // refuses all signing while commits are held
     return { sequencer: this.#sequencer, signer: this.#signer };
   }
 
@@ -529,8 +535,9 @@ export class DurableLedger implements Ledger {
   }
 
   /**
-   * Damage of an old entry or page is a finding, and appends go on: they need none of it. Damage of the latest head or
-   * of the right edge also degrades the log. The result is the answer to the read.
+   * Records damage and returns the error for the read. Damage of an old entry or page becomes a finding while
+   * appends continue, because they do not need it. Damage of the latest head or of the right edge also
+   * degrades the log.
    */
   #damaged(message: string, isEdge: boolean): ServiceError {
     this.#damageFoundAt = Date.now();
@@ -545,10 +552,13 @@ export class DurableLedger implements Ledger {
     const advice = found.advice(this.#head?.size);
     if (this.#isSound) this.#health = { state: 'degraded', fault, advice };
     this.#count();
-    return new ServiceError('UNAVAILABLE', `the log takes no entries: ${advice}`, { fault });
+    return new ServiceError('UNAVAILABLE', `the log accepts no entries: ${advice}`, { fault });
   }
 
-  /** A read that an append depends on: damage degrades the log, so that no entry is appended twice or lost. */
+  /**
+   * Runs a read that an append depends on. Damage degrades the log, so that no entry is appended twice or
+   * lost.
+   */
   #forAppend<T>(read: () => T): T {
     try {
       return read();
@@ -567,7 +577,7 @@ export class DurableLedger implements Ledger {
     this.#outside.schedule(head);
   }
 
-  /** Why the log cannot be trusted. A clock that cannot be trusted is no such reason. */
+  /** Why the log cannot be trusted. An implausible clock does not count. */
   get #unsound(): Degraded | undefined {
     return this.#health.state === 'degraded' && this.#health.fault !== 'clock' ? this.#health : undefined;
   }
@@ -576,7 +586,7 @@ export class DurableLedger implements Ledger {
     return this.#unsound === undefined;
   }
 
-  /** Refuses entries while the time is not plausible, and accepts them again by itself. */
+  /** Refuses entries while the time is implausible, and accepts them again automatically. */
   #checkClock(): void {
     if (!this.#isSound || this.#sequencer === undefined) return;
     const { clock, clockMemory, findings } = this.#parts;
@@ -589,8 +599,8 @@ export class DurableLedger implements Ledger {
   }
 
   /**
-   * The time of changes of keys. While the clock is refused because the last head is ahead of it, that of the head:
-   * auditors report entries that are older than their head.
+   * The time for changes of keys. If the clock is refused because the last head is ahead of it, the time of that
+   * head, because auditors report entries that are older than their head.
    */
   get #keyTime(): bigint {
     const now = this.#parts.clock.now();
@@ -598,7 +608,7 @@ export class DurableLedger implements Ledger {
     return this.#health.state === 'degraded' && last > now ? last : now;
   }
 
-  /** Age of the last head, within what an idle log waits. */
+  /** Age of the last head in milliseconds, at most `idleMs`. */
   #headAgeMs(): number {
     const now = this.#parts.clock.now();
     return Math.min(idleMs, Math.max(0, milliseconds(now - (this.#head?.timestampNs ?? now))));
@@ -609,7 +619,7 @@ export class DurableLedger implements Ledger {
     this.#options.counters?.set('degraded', this.#shownHealth.state === 'ok' ? 0 : 1);
   }
 
-  /** Without an anchor a rollback could go unnoticed, so nothing is appended then. */
+  /** Reports a lost anchor as degraded, because without it a rollback could go unnoticed. */
   get #shownHealth(): LedgerHealth {
     const refuses = this.#outside.isAnchorLost && this.#options.anchorLoss !== 'wait';
     return this.#health.state === 'ok' && refuses ? anchorLost : this.#health;
@@ -619,7 +629,7 @@ export class DurableLedger implements Ledger {
     return this.#sequencer?.isHeld ?? false;
   }
 
-  #keepOutside(hooks: LedgerHooks): OutsideHeads {
+  #createOutsideHeads(hooks: LedgerHooks): OutsideHeads {
     const { keys, journal } = this.#parts;
     const waits = this.#options.anchorLoss === 'wait';
     return new OutsideHeads({
@@ -641,7 +651,10 @@ export class DurableLedger implements Ledger {
     });
   }
 
-  /** A key that was revoked, or a new life, changes the checkpoint key; the log says so in an entry. */
+  /**
+   * Checks the checkpoint key, which changes only with a revocation or a new life; the log has an entry for
+   * each change.
+   */
   #watchCheckpointKey(when: 'always' | 'if new'): void {
     const { storage, keys, findings } = this.#parts;
     if (storage === undefined || this.#failed || this.#health.state !== 'ok') return;
@@ -651,7 +664,7 @@ export class DurableLedger implements Ledger {
         if (when === 'always' || isCheckpointKeyNew(log)) watchCheckpointKey(log);
       });
     } catch (error) {
-      if (!(error instanceof ServiceError)) this.#fail(error); // as for a commit: only opening the log again can tell
+      if (!(error instanceof ServiceError)) this.#fail(error); // as for a failed commit
     }
   }
 
@@ -662,8 +675,8 @@ export class DurableLedger implements Ledger {
     this.#forAppend(() => compareWitnesses(new Nodes(storage), size, keys, witnesses));
   }
 
-  /** Nothing is appended any more; what waits is refused. */
-  #distrust(reason: Distrust): void {
+  /** Stops appending and refuses queued entries. */
+  #distrust(reason: UntrustedLogError): void {
     const health = {
       state: 'degraded',
       fault: reason.fault,
@@ -674,26 +687,26 @@ export class DurableLedger implements Ledger {
     this.#count();
   }
 
-  /** The life has its keys and not its entry. */
+  /** Whether the life has its keys but not its entry. */
   get #isLifePending(): boolean {
     const { lifeStart, keys, recovered } = this.#parts;
     return lifeStart !== undefined && recovered !== undefined && this.#life?.id !== keys.life;
   }
 
   /**
-   * Appends the entry that begins a life, before any other. A crash here: the key file still promises the entry, and the
-   * next start appends it, which adds nothing where it is in the log.
+   * Appends the entry that begins a life, before any other. After a crash the key file still holds the entry,
+   * and the next start appends it; appending an entry that is already in the log adds nothing.
    */
   async #beginLife(): Promise<void> {
     const { lifeStart, keys, recovered, eventsLife } = this.#parts;
     if (lifeStart === undefined || recovered === undefined) return;
-    if (this.#health.state !== 'ok' || this.#isHeld) return; // the next tick or start tries again
+    if (this.#health.state !== 'ok' || this.#isHeld) return; // retried by the next tick or start
     const hooks = this.#options.hooks ?? noHooks;
     if (this.#isLifePending) {
       const { tree } = recovered;
       const entry = lifeEntry(lifeStart, keys, { size: tree.size, root: tree.root() }, eventsLife);
       const [at] = await this.#append([datedForAppend(entry, milliseconds(this.#parts.clock.now()))]);
-      // Not through the reads: the publication of heads may be delayed.
+      // Bypasses the reads, because publication of heads may be delayed.
       this.#life = lifeRecord(at!.leaf_index, this.#storage().canonical(at!.leaf_index)!);
     }
     hooks.at('life-logged');
@@ -701,7 +714,7 @@ export class DurableLedger implements Ledger {
     hooks.at('life-begun');
   }
 
-  /** The operator's record of how the life began, where the journal has none. */
+  /** Writes a journal line about the start of the life, if the journal has none. */
   async #journalLife(): Promise<void> {
     const life = this.#life;
     if (life === undefined || this.#health.state !== 'ok') return;
@@ -710,14 +723,14 @@ export class DurableLedger implements Ledger {
     const { event } = regressionOf(life);
     const at = new Date(life.at);
     const line = { at, event, head: this.#head, health: this.#health, entry: life.canonical };
-    await this.#parts.journal.write(line).catch(() => {}); // the next start writes it
+    await this.#parts.journal.write(line).catch(() => {}); // retried by the next start
   }
 
   #hasRoom(): boolean {
     return this.#freeBytes() >= limits.minFreeLedgerDiskBytes;
   }
 
-  /** Nothing is appended any more. The first failure is the one that is told. */
+  /** Stops appending. Only the first failure is reported. */
   #fail(error: unknown): void {
     if (this.#failed) return;
     this.#failed = true;
@@ -728,8 +741,8 @@ export class DurableLedger implements Ledger {
   }
 }
 
-/** A log that takes no entry now, for want of room or of its signer, takes it at a later tick. */
-function orLater(error: unknown): void {
+/** Ignores errors that a later tick can recover from, such as a full disk or an unreachable signer. */
+function unlessRetriable(error: unknown): void {
   if (!(error instanceof ServiceError) || error.code === 'WORKER_LOST') throw error;
 }
 
@@ -737,16 +750,16 @@ function noEventKey(): never {
   throw new ServiceError('UNAVAILABLE', 'there is no event-signing key');
 }
 
-/** The anchor's volume is lost; the log itself is trusted. */
+/** Health while the anchor's volume is lost; the log itself is trusted. */
 const anchorLost = {
   state: 'degraded',
   fault: 'anchor_unavailable',
   advice:
-    'The anchor cannot be written, so a rollback of the log could go unnoticed: no entry is appended until it can be. ' +
-    'Mount or repair its volume; the service recovers without a restart. The finding anchor_unavailable says what failed.',
+    'The anchor cannot be written, so a rollback of the log could go unnoticed: no entries are appended until it can be written. ' +
+    'Mount or repair its volume; the service recovers without a restart. The finding anchor_unavailable has the cause.',
 } as const;
 
-/** As C2SP signed-note writes it; empty where the key is lost. */
+/** Formats a key as a C2SP signed-note verifier key; empty if the key is lost. */
 function checkpointKey(key: Key | undefined): string {
   if (key?.file.svc_origin === undefined) return '';
   return formatVerifierKey(verifierKey(sha256, key.file.svc_origin, signatureTypes.ed25519, key.publicKey));

@@ -2,12 +2,16 @@ import { bytesToSign, canonicalBytes, type EntryDraft } from './entry.ts';
 import type { SigningKey } from './keys/signing-key.ts';
 import type { StoredEntry } from './storage/storage.ts';
 
-/** Signatures under way at once: enough for every core, few enough that others who use libuv's threads don't wait. */
+/**
+ * Concurrent signatures: enough for every core, few enough that other users of libuv's threads do not wait.
+ */
 const concurrency = 64;
-/** Signed entries that go on although as many more are under way: a commit of so many is worth its flush. */
+/**
+ * Number of signed entries that are handed on even while more are being signed: worth a flush of their own.
+ */
 const worthCommit = 256;
 
-/** Signed by which key. */
+/** A signature and the key that made it. */
 interface Signed {
   readonly keyId: string;
   readonly signature: Uint8Array;
@@ -22,28 +26,28 @@ interface Call<T> {
 }
 
 export interface EntrySignerParts<T> {
-  /** The key that signs entries now. */
+  /** Returns the key that currently signs entries. */
   key(): SigningKey;
-  /** Takes the entries of one call, in the order of the calls. */
+  /** Receives the entries of one call, in the order of the calls. */
   next(entries: readonly StoredEntry[]): Promise<T>;
 }
 
 /**
- * Signs entries beside the ledger's thread, of which signing was a quarter, and hands them on in the order in which
- * they came. Those of one call stay together.
+ * Signs entries outside the ledger's thread, where signing took a quarter of the time, and hands them on in
+ * order of arrival. Entries of one call stay together.
  *
- * An entry whose key was replaced while it waited is signed anew, so that a key never signs behind its `to_size`.
- * Owner of the calls that came and have no place in the sequencer's queue yet.
+ * If the key is replaced while an entry waits, the entry is signed again, so that a key never signs beyond
+ * its `to_size`. Owns the calls that are not yet in the sequencer's queue.
  */
 export class EntrySigner<T> {
   readonly #parts: EntrySignerParts<T>;
   readonly #calls: Call<T>[] = [];
-  /** Entries in the order in which they came, from the first that may not be begun. */
+  /** Entries in order of arrival, starting with those that may not have been started yet. */
   readonly #unsigned: { readonly call: Call<T>; readonly at: number }[] = [];
-  /** How many of these are begun. */
-  #begun = 0;
+  /** Number of entries at the front of `#unsigned` whose signing has started. */
+  #started = 0;
   #entries = 0;
-  /** Calls at the front that are signed whole, and their entries. */
+  /** Calls at the front whose entries are all signed, and the number of these entries. */
   #ready = { calls: 0, entries: 0 };
   #underWay = 0;
   #whenIdle: (() => void)[] = [];
@@ -52,7 +56,7 @@ export class EntrySigner<T> {
     this.#parts = parts;
   }
 
-  /** Entries that have not been handed on. */
+  /** Number of entries that have not been handed on. */
   get entries(): number {
     return this.#entries;
   }
@@ -67,26 +71,28 @@ export class EntrySigner<T> {
     });
   }
 
-  /** Resolves when everything that came has been handed on. */
+  /** Resolves when all entries have been handed on. */
   async idle(): Promise<void> {
     if (this.#entries > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
   #startMore(): void {
     while (this.#underWay < concurrency) {
-      const next = this.#unsigned[this.#begun];
+      const next = this.#unsigned[this.#started];
       if (next === undefined) return;
-      this.#begun++;
+      this.#started++;
       this.#underWay++;
       void this.#signOne(next.call, next.at);
-      if (2 * this.#begun >= this.#unsigned.length) this.#dropBegun();
+      if (2 * this.#started >= this.#unsigned.length) this.#dropStarted();
     }
   }
 
-  /** Many at a time: `shift` moves all the rest for each, seconds of the thread for a full queue. */
-  #dropBegun(): void {
-    this.#unsigned.splice(0, this.#begun);
-    this.#begun = 0;
+  /**
+   * Removes many at a time: `shift` would move the whole rest for each, which takes seconds for a full queue.
+   */
+  #dropStarted(): void {
+    this.#unsigned.splice(0, this.#started);
+    this.#started = 0;
   }
 
   async #signOne(call: Call<T>, at: number): Promise<void> {
@@ -95,7 +101,8 @@ export class EntrySigner<T> {
       const signature = await key.signLater(bytesToSign(call.drafts[at]!, key.kid));
       call.signed[at] = { keyId: key.kid, signature };
     } catch {
-      // Signed when it is handed on, which fails the call if that fails too: told here, it might be appended all the same.
+      // `#handOn` signs again and fails the call if that fails too. Rejecting here could report entries as
+      // failed that are appended.
     }
     call.missing--;
     this.#underWay--;

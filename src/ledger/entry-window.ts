@@ -3,24 +3,24 @@ import { limits } from '../limits.ts';
 import type { UnsignedEntry } from './ledger.ts';
 
 /**
- * Entries state when something occurred, and the log vouches for it: only what occurred around the append is accepted
- * (`limits.maxEntryAgeMs`, `limits.maxEntryAheadMs`).
+ * Rejects entries that occurred outside a window around the append (`limits.maxEntryAgeMs`,
+ * `limits.maxEntryAheadMs`), because the log vouches for their times.
  *
- * @throws INVALID_REQUEST that names the field; `where` starts its name
+ * @throws INVALID_REQUEST that names the field, prefixed with `where`
  */
 export function checkWindow(entry: UnsignedEntry, nowMs: number, where: string): void {
   if (isWithin(entry, nowMs)) return;
   throw invalidField(
     `${where}.occurred_at`,
-    `must lie within ${limits.maxEntryAgeMs / 3_600_000} h before and ${limits.maxEntryAheadMs / 60_000} min after ` +
+    `must be within ${limits.maxEntryAgeMs / 3_600_000} h before and ${limits.maxEntryAheadMs / 60_000} min after ` +
       `the time of the append (${new Date(nowMs).toISOString()})`,
   );
 }
 
 /**
- * The entry as it can be appended now. An entry that waited for longer than the window allows, or that a wrong clock
- * dated, gets the time of the append, and its own time becomes `data.delayed_from`. Everything that appends entries
- * which were made earlier calls this.
+ * Returns the entry as it can be appended at `nowMs`. An entry outside the window, because it waited or
+ * because the clock was wrong, gets the time of the append, and its own time becomes `data.delayed_from`. All
+ * code that appends entries created earlier must call this.
  */
 export function datedForAppend(entry: UnsignedEntry, nowMs: number): UnsignedEntry {
   if (isWithin(entry, nowMs)) return entry;
@@ -28,7 +28,7 @@ export function datedForAppend(entry: UnsignedEntry, nowMs: number): UnsignedEnt
   return { ...entry, occurred_at: new Date(nowMs).toISOString(), data };
 }
 
-/** True also for a time that cannot be read, which `draftEntry` reports. */
+/** Returns true also for an unreadable time, which `draftEntry` rejects. */
 function isWithin({ occurred_at }: UnsignedEntry, nowMs: number): boolean {
   const ageMs = nowMs - Date.parse(occurred_at);
   return !(ageMs > limits.maxEntryAgeMs || ageMs < -limits.maxEntryAheadMs);

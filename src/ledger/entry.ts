@@ -10,27 +10,29 @@ import type { UnsignedEntry } from './ledger.ts';
 const encoder = new TextEncoder();
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-/** Names and ids of actors and subjects: UUIDs and addresses are far shorter. */
+/** Longest name or id of an actor or subject. UUIDs and addresses are far shorter. */
 const maxNameLength = 512;
 
-/** An entry in its JCS form (RFC 8785), in three pieces: the key's id and the signature belong between them. */
+/** An entry in its JCS form (RFC 8785), in three pieces. The key id and the signature go between them. */
 export interface EntryDraft {
   readonly id: string;
   readonly kind: string;
   readonly pieces: readonly [string, string, string];
 }
 
-/** A key id has 36 characters; `,"signature":"…"` with its 128 digits has 143. */
+/** Bytes that signing adds: a key id has 36 characters; `,"signature":"…"` with its 128 digits has 143. */
 const signatureExtra = 36 + 143;
 
 /**
- * An entry as far as it is known before it is signed. Signed, it has at most `limits.maxEntryBytes`.
+ * Validates an entry and returns its unsigned form. Signed, it has at most `limits.maxEntryBytes`.
  *
- * Nothing in `data` can make an entry unloggable, for its change is committed already: text is made well-formed
- * (lone surrogates become U+FFFD), what JSON can't hold becomes null or text, and data too long for one entry is
- * named by its hash (`data_sha256`, of its JCS form), its length (`data_bytes`) and a `summary`.
+ * No value in `data` makes an entry invalid, because the change that it records is already committed. Text is
+ * made well-formed (lone surrogates become U+FFFD), values that JSON cannot hold become null or text, and
+ * data too long for one entry is replaced by its hash (`data_sha256`, of its JCS form), its length
+ * (`data_bytes`) and a `summary`.
  *
- * @throws INVALID_REQUEST for an id, kind, time, actor or subject that is none; `where` starts the field's name.
+ * @throws INVALID_REQUEST for an invalid id, kind, time, actor or subject; the field's name is prefixed with
+ * `where`
  */
 export function draftEntry(entry: UnsignedEntry, where: string): EntryDraft {
   checkEntry(entry, where);
@@ -50,12 +52,12 @@ function assemble(entry: UnsignedEntry, data: string): EntryDraft {
   return { id: entry.id, kind: entry.kind, pieces };
 }
 
-/** What the signature is over: the JCS form of the entry without `signature`. */
+/** Returns the bytes to be signed: the JCS form of the entry without `signature`. */
 export function bytesToSign({ pieces: [start, middle, end] }: EntryDraft, keyId: string): Uint8Array {
   return encoder.encode(`${start}${keyId}${middle}${end}`);
 }
 
-/** The canonical bytes of the entry, which are hashed: the JCS form of all of it. */
+/** Returns the canonical bytes of the entry, which are hashed: the JCS form of the whole entry. */
 export function canonicalBytes(
   { pieces: [start, middle, end] }: EntryDraft,
   keyId: string,
@@ -64,7 +66,7 @@ export function canonicalBytes(
   return encoder.encode(`${start}${keyId}${middle},"signature":"${bytesToHex(signature)}"${end}`);
 }
 
-/** The bytes that an entry's signature is over. */
+/** Returns the bytes that an entry's signature covers. */
 export function signedBytes(entry: LogEntry): Uint8Array<ArrayBuffer> {
   const { signature: _signature, ...unsigned } = entry;
   return encoder.encode(canonical(unsigned));
@@ -76,7 +78,7 @@ function canonical(value: unknown): string {
   return text;
 }
 
-/** A copy of JSON-like data that JCS accepts. */
+/** Returns a copy of JSON-like data that JCS accepts. */
 function wellFormed(value: unknown, depth: number): unknown {
   switch (typeof value) {
     case 'string':
@@ -91,7 +93,7 @@ function wellFormed(value: unknown, depth: number): unknown {
       if (value === null) return null;
       if (depth === limits.maxNesting) return 'nested too deeply';
       if (Array.isArray(value)) return value.map((item) => wellFormed(item, depth + 1));
-      // fromEntries defines members, so that one named __proto__ stays one.
+      // Object.fromEntries defines members, so a member named __proto__ stays an ordinary member.
       return Object.fromEntries(
         Object.entries(value)
           .filter(([, member]) => member !== undefined)

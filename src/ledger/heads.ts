@@ -6,10 +6,13 @@ import type { HeadJudge } from './journal.ts';
 import type { KeyRing, SigningKey } from './keys/key-ring.ts';
 import type { SignedHead } from './storage/storage.ts';
 
-/** Unix time in nanoseconds. It may jump: timestamps of heads strictly increase all the same. */
+/** Returns the Unix time in nanoseconds. It may jump; timestamps of heads strictly increase nevertheless. */
 export type Clock = () => bigint;
 
-/** The time of a head: a multiple of 1024 ns, above that of the head before whatever the clock says. */
+/**
+ * Returns the timestamp of a head: a multiple of 1024 ns, later than the previous head whatever the clock
+ * shows.
+ */
 export function nextTimestamp(nowNs: bigint, last: bigint | undefined): bigint {
   const now = nowNs - (nowNs % timestampStepNs);
   return last !== undefined && now <= last ? last + timestampStepNs : now;
@@ -20,12 +23,12 @@ export function signHead(size: number, root: Hash, timestampNs: bigint, key: Sig
   return { ...head, signature: key.sign(encodeHead(head)), keyId: key.kid };
 }
 
-/** Whether a tree-head key of this log signed it, whatever became of that key. */
+/** Whether a tree-head key of this log signed the head. The key may have been retired or revoked since. */
 export function verifyHead(head: SignedHead, keys: KeyRing): boolean {
   return keys.verify(head.keyId, 'transparency-sth', encodeHead(head), head.signature);
 }
 
-/** How the journal's heads are judged by the keys of a log that ends with `latest`. */
+/** Returns the judge of a journal's heads for a log with these keys that ends with `latest`. */
 export function headJudge(keys: KeyRing, latest?: SignedHead): HeadJudge {
   return {
     isSigned: (head) => verifyHead(head, keys),
@@ -38,7 +41,7 @@ export function toJson(head: SignedHead): SignedTreeHead {
   return headToJson(head, head.signature, head.keyId);
 }
 
-/** @throws TlogError when the JSON isn't a head. */
+/** Parses a head. @throws TlogError when the JSON is not a valid head */
 export function fromJson(json: SignedTreeHead): SignedHead {
   return {
     ...headFromJson(json),
@@ -47,7 +50,7 @@ export function fromJson(json: SignedTreeHead): SignedHead {
   };
 }
 
-/** Unix time in milliseconds. */
+/** Converts nanoseconds to whole milliseconds. */
 export function milliseconds(ns: bigint): number {
   return Number(ns / 1_000_000n);
 }

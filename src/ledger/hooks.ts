@@ -1,6 +1,9 @@
 import type { LedgerStorage } from './storage/storage.ts';
 
-/** The places where a fault leaves something different behind; in the order in which an append passes them. */
+/**
+ * Steps after which an interruption leaves different state on disk, in the order in which an append passes
+ * them.
+ */
 export type LedgerStep =
   | 'batch-taken'
   | 'head-signed'
@@ -9,7 +12,7 @@ export type LedgerStep =
   | 'released'
   | 'anchor-written'
   | 'anchor-renamed'
-  // A change of keys; in between it passes the steps of appends.
+  // A change of keys. It also passes the steps of appends.
   | 'key-published'
   | 'key-rotated'
   | 'key-files-written'
@@ -17,14 +20,14 @@ export type LedgerStep =
   | 'old-key-ended'
   | 'keys-changed'
   | 'key-end-logged'
-  // The start of a life: its entry is in the log; the key file does not promise it any more.
+  // The start of a life: its entry is logged, then removed from the key file.
   | 'life-logged'
   | 'life-begun';
 
-/** Handed to `openLedger` by whoever wants to be told, or to break something there (by throwing, or worse). */
+/** Hooks for `openLedger`, to observe steps or to inject faults by throwing. */
 export interface LedgerHooks {
   at(step: LedgerStep): void;
-  /** Stands between the ledger and its database from now on. */
+  /** Wraps the database of the ledger. */
   storage?(storage: LedgerStorage): LedgerStorage;
 }
 

@@ -5,10 +5,10 @@ import { fromJson, toJson } from './heads.ts';
 import type { LedgerHealth, LedgerStatus } from './ledger.ts';
 import type { SignedHead } from './storage/storage.ts';
 
-/** Read back at start-up: ten years of days and starts. */
+/** Bytes read back at start-up: about ten years of daily lines and starts. */
 const tailBytes = 4 * 2 ** 20;
 
-/** Altered lines that a reading lists one by one; the rest are counted. */
+/** Unsigned lines that a reading lists individually; the rest are only counted. */
 const maxListed = 100;
 
 interface Line {
@@ -21,7 +21,7 @@ interface Line {
 export type JournalLine =
   | (Line & {
       readonly event: 'initialised' | 'start' | 'day' | 'moved';
-      /** Codes of the findings that are open. */
+      /** Codes of the open findings. */
       readonly findings?: readonly string[];
     })
   /** The log began a new life. `entry` is the canonical form of its signed `log.life_started` entry. */
@@ -30,55 +30,57 @@ export type JournalLine =
 /** How the log came to its current life. */
 export type Regression = NonNullable<LedgerStatus['regression']>;
 
-/** A head in the journal that no key of this log signed. */
+/** A journal line whose head was not signed by any key of this log. */
 export interface UnsignedLine {
-  /** Counted from 1, within the part that was read. */
+  /** Line number within the part that was read, from 1. */
   readonly line: number;
-  /** Leaves that it claims. */
+  /** Leaves that the head claims. */
   readonly size: number;
 }
 
-/** A line that says that the log began a new life. */
+/** A journal line that records the start of a new life of the log. */
 export interface LifeLine {
-  /** Counted from 1, within the part that was read. */
+  /** Line number within the part that was read, from 1. */
   readonly line: number;
-  /** The entry as the line has it, base64. It counts only where the log has the same bytes. */
+  /** The entry as recorded in the line, base64. It counts only if the log has the same bytes. */
   readonly entry: string;
 }
 
-/** Whose heads a reading accepts. */
+/** Decides which heads a reading accepts. */
 export interface HeadJudge {
-  /** A key of this log made the signature. */
+  /** Whether a key of this log made the signature. */
   isSigned(head: SignedHead): boolean;
-  /** It was a key of the current life. Default: any. */
+  /** Whether a key of the current life made the signature. Default: accepts any key. */
   isCurrent?(head: SignedHead): boolean;
-  /** The head that the log ends with, where it is known. */
+  /** The latest head of the log, if known. */
   readonly latest?: SignedHead | undefined;
 }
 
 export interface JournalReading {
   /** Heads signed in the current life, in the order of the file. */
   readonly heads: readonly SignedHead[];
-  /** The one of them with the largest tree. */
+  /** The head with the largest tree. */
   readonly largest: SignedHead | undefined;
-  /** The last restore or rebuild of an earlier version of this program. */
+  /** The last restore or rebuild recorded by an earlier version of this program. */
   readonly regression: Regression | undefined;
   readonly lives: readonly LifeLine[];
-  /** Lines whose head isn't signed by a key of this log: the newest of them, how many, the largest size. */
+  /**
+   * Lines whose head is not signed by a key of this log: the newest lines, their count, and the largest size.
+   */
   readonly unsigned: {
     readonly lines: readonly UnsignedLine[];
     readonly count: number;
     readonly largest: number;
   };
-  /** The latest time of a line that says that the log was well. */
+  /** The latest time of a line that records a healthy log. */
   readonly lastAt: Date | undefined;
-  /** Lines that are no JSON of ours, such as one that a crash cut short. */
+  /** Lines that are not valid journal lines, such as one that a crash cut short. */
   readonly unreadable: number;
 }
 
 /**
- * The operator's record of heads: an append-only file, one JSON line for each start and each day, with the whole head.
- * A line that a crash cut short is left as it is; the next one begins on a line of its own.
+ * The operator's record of heads: an append-only file with one JSON line for each start and each day, with
+ * the whole head. A line that a crash cut short stays as it is; the next line begins on a new line.
  */
 export class Journal {
   readonly #path: string;
@@ -88,7 +90,7 @@ export class Journal {
     this.#path = path;
   }
 
-  /** Resolves when the line is on disk. Lines are written in the order of the calls. */
+  /** Appends a line; resolves when it is on disk. Lines are written in the order of the calls. */
   write(line: JournalLine): Promise<void> {
     const written = this.#writing.then(async () => {
       const tail = await readTail(this.#path, 1);
@@ -100,22 +102,23 @@ export class Journal {
   }
 
   /**
-   * What the journal remembers.
+   * Reads and evaluates the journal.
    *
-   * A head counts only with its signature: anybody can write down a size, and a log that never had it must not be
-   * stopped by that as if it had been rolled back. Nor may a line that fails its signature be passed over as if it
-   * weren't there: that would make one flipped digit as good as a rollback that nobody notices. So such lines are
-   * handed out too, and where one claims more leaves than the log has, start-up asks for a person (startup.ts).
+   * A head counts only with its signature: anyone can write down a size, and that must not stop a log as if
+   * it had been rolled back. Lines with an invalid signature are not ignored either, because then one flipped
+   * digit would hide a rollback. They are returned separately, and if one claims more leaves than the log
+   * has, start-up raises a finding for the operator (open.ts).
    *
-   * Heads of earlier lives do not count: what became of their log is in the signed entry that began the current life. A
-   * line by itself excuses nothing. Earlier versions of this program wrote unsigned `restored` and `rebuilt` lines; such a
-   * line excuses the heads that were signed before its time only where the log signed a head after that time. A log that
-   * was rolled back has no such head, so that these lines cannot be forged, or moved, to hide a rollback.
+   * Heads of earlier lives do not count: the signed entry that began the current life records what became of
+   * their log. A journal line alone excuses nothing. Earlier versions of this program wrote unsigned
+   * `restored` and `rebuilt` lines. Such a line excuses the heads signed before its time only if the log
+   * signed a head after that time. A rolled-back log has no such head, so these lines cannot be forged or
+   * moved to hide a rollback.
    *
-   * An attacker who can write this file can still cut off its end; against that there is the anchor, on another volume,
-   * and the auditors.
+   * An attacker with write access to this file can still truncate it. The anchor, on another volume, and the
+   * auditors protect against that.
    *
-   * @throws Error with one clear line where the file is there but can't be read
+   * @throws Error with a one-line message if the file exists but cannot be read
    */
   async read(judge: HeadJudge): Promise<JournalReading> {
     const reading = new Reading(judge);
@@ -130,7 +133,7 @@ class Reading implements JournalReading {
   #line = 0;
   heads: SignedHead[] = [];
   lives: LifeLine[] = [];
-  /** Lines of earlier versions, in the order of the file. */
+  /** Unsigned `restored` and `rebuilt` lines of earlier versions, in the order of the file. */
   #regressions: { readonly regression: Regression; readonly hasHead: boolean }[] = [];
   regression: Regression | undefined;
   lastAt: Date | undefined;
@@ -162,7 +165,8 @@ class Reading implements JournalReading {
       this.unreadable += 1;
       return;
     }
-    // Lines written while degraded tell what was found then, not what the log had promised: they don't count.
+    // Lines written while degraded record what was found, not what the log had promised, so they do not
+    // count.
     if (line.health !== 'ok') return;
     const { head, at } = line;
     if (at.getTime() > (this.lastAt?.getTime() ?? 0)) this.lastAt = at;
@@ -177,7 +181,7 @@ class Reading implements JournalReading {
     if (head !== undefined && isCurrent(head)) this.heads.push(head);
   }
 
-  /** Applies the last line of an earlier version that the log's own later heads confirm. */
+  /** Applies the last line of an earlier version that later heads of the log confirm. */
   end(): void {
     const { latest } = this.#judge;
     const times = [...this.heads, ...(latest === undefined ? [] : [latest])].map(
@@ -193,7 +197,7 @@ class Reading implements JournalReading {
   }
 }
 
-/** The state of a journal without lines. */
+/** A journal without lines. */
 export const noJournal: JournalReading = new Reading({ isSigned: () => false });
 
 function nanoseconds(at: string): bigint {
@@ -204,9 +208,9 @@ interface Parsed {
   readonly at: Date;
   readonly health: unknown;
   readonly head: SignedHead | undefined;
-  /** The line that starts a life. */
+  /** The entry of a line that starts a life, base64. */
   readonly entry: string | undefined;
-  /** An unsigned `restored` or `rebuilt` line. */
+  /** Set for an unsigned `restored` or `rebuilt` line. */
   readonly regression: Regression | undefined;
 }
 

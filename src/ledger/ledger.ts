@@ -4,10 +4,10 @@ import type { LogEntry, SignedTreeHead } from '../contract/resources/transparenc
 import type { ledgerFaults, ledgerFindings, regressionEvents } from '../contract/vocabulary.ts';
 import type { TileAddress } from '../tlog/tile.ts';
 
-/** What is to be logged, before it has a key and a signature. `id` (UUIDv7) makes an append idempotent. */
+/** An entry before it has a key and a signature. `id` (UUIDv7) makes an append idempotent. */
 export type UnsignedEntry = Omit<LogEntry, 'key_id' | 'signature'>;
 
-/** Where an entry stands. The head of `tree_size` is signed and on disk. */
+/** The place of an entry. The head of `tree_size` is signed and on disk. */
 export interface Appended {
   readonly id: string;
   readonly leaf_index: number;
@@ -36,7 +36,7 @@ export interface ConsistencyProof {
   readonly audit_path: string[];
 }
 
-/** Which leaf: exactly one of the three is given. */
+/** Selects a leaf: exactly one of the three members is given. */
 export interface LeafQuery {
   readonly leaf_index?: number;
   readonly entry_id?: string;
@@ -45,13 +45,13 @@ export interface LeafQuery {
 
 export type LedgerHealth =
   | { readonly state: 'ok' }
-  /** Appends are refused with UNAVAILABLE; what can be read is served. `advice` tells the operator what to do. */
+  /** Appends are refused with UNAVAILABLE; readable data is served. `advice` is for the operator. */
   | { readonly state: 'degraded'; readonly fault: LedgerFault; readonly advice: string };
 
-/** Reason for which appends are refused. */
+/** Why appends are refused. */
 export type LedgerFault = (typeof ledgerFaults)[number];
 
-/** A condition that an operator must look at. `since` is ISO 8601. */
+/** A condition that needs the operator's attention. `since` is ISO 8601. */
 export interface LedgerFinding {
   readonly code: LedgerFindingCode;
   readonly message: string;
@@ -59,7 +59,9 @@ export interface LedgerFinding {
 }
 export type LedgerFindingCode = (typeof ledgerFindings)[number];
 
-/** A range of the history of heads, newest last: sizes `from_size` ≤ size < `to_size`. `page` counts from 1. */
+/**
+ * A range of the history of heads, newest last: sizes `from_size` ≤ size < `to_size`. `page` counts from 1.
+ */
 export interface HeadsQuery {
   readonly from_size?: number;
   readonly to_size?: number;
@@ -72,7 +74,7 @@ export interface HeadsPage {
   readonly total: number;
 }
 
-/** Entries with `from` ≤ leaf index < `to`, of one of these kinds where given, oldest first. */
+/** Entries with `from` ≤ leaf index < `to`, oldest first; only of these kinds if given. */
 export interface EntriesQuery {
   readonly from?: number;
   readonly to?: number;
@@ -86,46 +88,52 @@ export interface EntriesPage {
   readonly total: number;
 }
 
-/** Everything that proves offline that one entry is in the log. */
+/** Proves offline that one entry is in the log. */
 export interface ProofBundle {
   readonly leaf: StoredLeaf;
   readonly audit_path: string[];
   readonly head: SignedTreeHead;
-  /** The keys that signed head, entry and checkpoint, and no others. */
+  /** Only the keys that signed head, entry and checkpoint. */
   readonly keys: PublicJwk[];
   /** Absent while the log is degraded and the published checkpoint does not cover the leaf. */
   readonly checkpoint?: BundleCheckpoint;
   readonly timestamps: BundleTimestamps;
 }
 
-/** The leaf under a checkpoint. */
+/** The leaf with its proof against a checkpoint. */
 export interface BundleCheckpoint {
   /** C2SP tlog-proof. */
   readonly tlog_proof: string;
-  /** Whether the checkpoint is the published one; otherwise the log signed it for this bundle, and it has no cosignatures. */
+  /**
+   * Whether the checkpoint is the published one. Otherwise the log signed it for this bundle, without
+   * cosignatures.
+   */
   readonly published: boolean;
-  /** Hashes in hex from the checkpoint's tree to the head's (RFC 6962 section 2.1.2); empty for one size. */
+  /**
+   * Consistency proof from the checkpoint's tree to the head's, hex (RFC 6962 section 2.1.2); empty for equal
+   * sizes.
+   */
   readonly consistency: readonly string[];
 }
 
-/** RFC 3161 timestamps around a leaf, one of each authority. */
+/** RFC 3161 timestamps before and after a leaf, one per authority. */
 export interface BundleTimestamps {
   /** Entries of kind checkpoint.timestamped before the leaf, with their paths to the root of the head. */
   readonly not_before: readonly { readonly leaf: StoredLeaf; readonly audit_path: readonly string[] }[];
-  /** Timestamps over checkpoints whose tree has the leaf, with its path to the root of that checkpoint. */
+  /** Timestamps of checkpoints whose tree contains the leaf, with its path to the root of that checkpoint. */
   readonly not_after: readonly {
     readonly authority: string;
     /** ISO 8601. */
     readonly gen_time: string;
-    /** The note that is timestamped. */
+    /** The timestamped note. */
     readonly checkpoint: string;
-    /** Base64 of the DER form. */
+    /** Base64 of the DER encoding. */
     readonly token: string;
     readonly audit_path: readonly string[];
   }[];
 }
 
-/** Of the bytes of a receipt (`receiptBytes`), lowercase hex. */
+/** A signature of the bytes of a receipt (`receiptBytes`), lowercase hex. */
 export interface ReceiptSignature {
   readonly key_id: string;
   readonly signature: string;
@@ -134,7 +142,7 @@ export interface ReceiptSignature {
 /** A key as operators see it. `kid` is its id. */
 export type KeyRecord = Key;
 
-/** A key that was changed, with the ids of the entries that tell of it. */
+/** A changed key and the ids of the entries that record the change. */
 export interface ChangedKey extends KeyRecord {
   readonly entry_ids: readonly string[];
 }
@@ -142,17 +150,19 @@ export interface ChangedKey extends KeyRecord {
 /** Purposes whose keys the ledger holds. */
 export type LedgerKeyPurpose = Exclude<Key['purpose'], 'witness'>;
 
-/** What issues and verifies access tokens. Private parts never leave the process. */
+/** Keys that issue and verify access tokens. Private parts never leave the process. */
 export interface AccessTokenKeys {
   /** The private JWK that signs. */
   readonly current: PublicJwk;
-  /** Public JWKs whose tokens are still good: the current one, and retired ones as long as their tokens live. */
+  /**
+   * Public JWKs whose tokens are still valid: the current key, and retired keys as long as their tokens live.
+   */
   readonly verifying: readonly PublicJwk[];
 }
 
-/** A copy of ledger.mdb and the keys, made while appends went on. */
+/** A copy of ledger.mdb and the keys, made while appends continued. */
 export interface LedgerCopy {
-  /** The head that the copy ends with; undefined for an empty log. */
+  /** The last head of the copy; undefined for an empty log. */
   readonly head: SignedTreeHead | undefined;
   /** Names of the files written, relative to the folder. */
   readonly files: readonly string[];
@@ -162,50 +172,59 @@ export interface LedgerStatus {
   readonly size: number;
   readonly head: SignedTreeHead | undefined;
   readonly health: LedgerHealth;
-  /** Key of the current head's signer and its fingerprint (SHA-256 of the raw public key, hex). */
+  /** The key that signed the current head, and its fingerprint (SHA-256 of the raw public key, hex). */
   readonly sth_key_id: string;
   readonly sth_key_fingerprint: string;
-  /** How outsiders verify checkpoints: the key in the form of C2SP signed-note, its name the log's origin. */
+  /** The key that verifies checkpoints, as a C2SP signed-note verifier key named after the log's origin. */
   readonly checkpoint_vkey: string;
-  /** The life that the log is in: its id and the time of its entry (ISO 8601); absent in the first life. */
+  /** The current life of the log: its id and the time of its entry (ISO 8601); absent in the first life. */
   readonly life?: { readonly id: string; readonly at: string };
-  /** A life has its keys and not its entry yet, for want of room or of its signer: until then entries are refused. */
+  /**
+   * A life has its keys but not its entry yet, because the disk is full or the signer is unreachable. Entries
+   * are refused until then.
+   */
   readonly life_pending?: true;
-  /** How the log came to its current life: auditors see it as a new log. Absent in the first life. */
+  /** How the log came to its current life, which auditors see as a new log. Absent in the first life. */
   readonly regression?: {
     readonly at: string;
     readonly event: (typeof regressionEvents)[number];
     readonly from_size: number;
     readonly to_size: number;
   };
-  /** What start-up noticed and what doesn't keep the log from going on. */
+  /** Problems noticed at start-up that do not stop the log. */
   readonly warnings: readonly string[];
   /** Open findings, oldest first. */
   readonly findings: readonly LedgerFinding[];
-  /** Absent until the thread that reads the log has reported. */
+  /** Absent until the log reader's thread has reported. */
   readonly scrub?: ScrubProgress;
 }
 
-/** `current`: as of the latest head. `published`: as of the latest head that is published (`ledger.publication_delay_ms`). */
+/**
+ * `current`: as of the latest head. `published`: as of the latest published head
+ * (`ledger.publication_delay_ms`).
+ */
 export type LogView = 'current' | 'published';
 
-/** How far the check of the whole tree is. Times are ISO 8601. */
+/** Progress of the check of the whole tree. Times are ISO 8601. */
 export interface ScrubProgress {
   readonly pass_began_at: string;
-  /** Entries of this pass that were checked, and how many there are to check. */
+  /** Entries checked in this pass, and entries to check. */
   readonly checked: number;
   readonly total: number;
-  /** End of the last pass over all entries; absent before the first. */
+  /** End of the last complete pass; absent before the first. */
   readonly last_pass_at?: string;
-  /** Damaged entries, pages and heads that the last pass found. */
+  /** Damaged entries, pages and heads found by the last pass. */
   readonly last_pass_damaged?: number;
 }
 
-/** What the thread that reads the log reports to the ledger. Times are Unix milliseconds. */
+/** Report of the log reader's thread to the ledger. Times are Unix milliseconds. */
 export interface ReadReport {
-  /** Found last. `is_edge`: of the latest head or the right edge of the tree, from which appends go on. */
+  /**
+   * The most recently found damage. `is_edge`: in the latest head or the right edge of the tree, which
+   * appends need.
+   */
   readonly damage?: { readonly at: number; readonly message: string; readonly is_edge: boolean };
-  /** Begin of the last pass over the whole tree that found no damage. */
+  /** Start of the last pass over the whole tree that found no damage. */
   readonly clean_pass_began_at?: number;
   readonly scrub: ScrubProgress;
 }
@@ -217,11 +236,11 @@ export interface CheckpointNotes {
 }
 
 /**
- * Reads the log in a thread of its own, so that proofs do not slow appends. Everything is verified against a signed
- * head before it is returned.
+ * Reads the log in a separate thread, so that proofs do not slow appends. Everything is verified against a
+ * signed head before it is returned.
  *
  * Order: a read sees every append that resolved before the read was called.
- * Failure: INTERNAL where stored data is damaged; otherwise as the methods of `Ledger` with the same names.
+ * Failure: INTERNAL if stored data is damaged; otherwise as the methods of `Ledger` with the same names.
  */
 export interface LogReader {
   head(view: LogView, treeSize?: number): Promise<SignedTreeHead>;
@@ -230,7 +249,10 @@ export interface LogReader {
   leaf(view: LogView, leaf: LeafQuery): Promise<StoredLeaf>;
   heads(view: LogView, query: HeadsQuery): Promise<HeadsPage>;
   entries(view: LogView, query: EntriesQuery): Promise<EntriesPage>;
-  /** The leaf with its proofs against the latest head of the view, and against the first note that covers it. */
+  /**
+   * Returns the leaf with its proofs against the latest head of the view, and against the first note that
+   * covers it.
+   */
   bundle(view: LogView, leaf: LeafQuery, notes: CheckpointNotes): Promise<ProofBundle>;
   tile(view: LogView, tile: TileAddress): Promise<Uint8Array<ArrayBuffer>>;
   entryBundle(view: LogView, index: number, width: number): Promise<Uint8Array<ArrayBuffer>>;
@@ -242,80 +264,101 @@ export interface LogReader {
 export type PublicJwk = Readonly<Record<string, string | number>>;
 
 /**
- * The transparency log, as the rest of the service sees it. It lives in its own thread.
+ * The transparency log, as the rest of the service sees it. It runs in its own thread.
  *
- * Order: entries of one call get consecutive indices in the order given; calls are served in order of arrival.
- * Durability: `append` resolves only after entries, nodes and a signed head that covers them are flushed to disk.
- * Idempotence: an `id` that is in the log already gets its first index back and adds nothing.
- * Failure: UNAVAILABLE while degraded; WORKER_LOST if the thread dies, after which the outcome is unknown and the
- * same entries may be appended again.
+ * Order: entries of one call get consecutive indices in the order given; calls are served in order of
+ * arrival.
+ * Durability: `append` resolves only after entries, nodes and a signed head that covers them are flushed to
+ * disk.
+ * Idempotence: appending an `id` that is in the log returns its first index and adds nothing.
+ * Failure: UNAVAILABLE while degraded; WORKER_LOST if the thread dies, after which the outcome is unknown and
+ * the same entries may be appended again.
  */
 export interface Ledger {
   append(entries: readonly UnsignedEntry[]): Promise<Appended[]>;
-  /** Signs a receipt with the event key, beside the ledger's thread. UNAVAILABLE while degraded. */
+  /** Signs a receipt with the event key, outside the ledger's thread. UNAVAILABLE while degraded. */
   signReceipt(receipt: ReceiptStatement): Promise<ReceiptSignature>;
-  /** The latest head, or the head signed for `treeSize`. LOG_EMPTY before the first entry, NOT_FOUND for a size never signed. */
+  /**
+   * Returns the latest head, or the head signed for `treeSize`. LOG_EMPTY before the first entry; NOT_FOUND
+   * for a size without a head.
+   */
   head(treeSize?: number): Promise<SignedTreeHead>;
   /** INVALID_REQUEST unless leaf_index < tree_size ≤ size; NOT_FOUND for an unknown id or hash. */
   inclusion(leaf: LeafQuery, treeSize?: number): Promise<InclusionProof>;
   /** INVALID_REQUEST unless 0 < first < second ≤ size. */
   consistency(first: number, second: number): Promise<ConsistencyProof>;
   leaf(leaf: LeafQuery): Promise<StoredLeaf>;
-  /** The history of heads. INVALID_REQUEST for sizes out of order. */
+  /** Returns the history of heads. INVALID_REQUEST for sizes out of order. */
   heads(query: HeadsQuery): Promise<HeadsPage>;
-  /** Leaves by range and kind, `total` exact. INVALID_REQUEST for indices out of order. */
+  /** Returns leaves by range and kind, `total` exact. INVALID_REQUEST for indices out of order. */
   entries(query: EntriesQuery): Promise<EntriesPage>;
   /**
-   * The leaf with its proofs against the latest head of the view, `current` by default, and against a checkpoint:
-   * `published`, the note that the service publishes, where it covers the leaf. Errors as `inclusion`.
+   * Returns the leaf with its proofs against the latest head of the view, `current` by default, and against a
+   * checkpoint: `published`, the note that the service publishes, if it covers the leaf. Errors as
+   * `inclusion`.
    */
   bundle(leaf: LeafQuery, published?: string, view?: LogView): Promise<ProofBundle>;
   /**
-   * The latest head of the view, `published` by default, as a checkpoint (C2SP tlog-checkpoint): a note signed by the
-   * key with purpose `checkpoint` under the configured origin. LOG_EMPTY before the first entry.
+   * Returns the latest head of the view, `published` by default, as a checkpoint (C2SP tlog-checkpoint): a
+   * note signed by the key with purpose `checkpoint` under the configured origin. LOG_EMPTY before the first
+   * entry.
    */
   checkpoint(view?: LogView): Promise<string>;
-  /** Keeps a checkpoint with its cosignatures, flushed. One of a smaller tree than what is kept changes nothing. */
+  /**
+   * Stores a checkpoint with its cosignatures, flushed. A checkpoint of a smaller tree than the stored one
+   * changes nothing.
+   */
   keepCheckpoint(note: string): Promise<void>;
-  /** What was kept last; undefined before. */
+  /** Returns the stored checkpoint; undefined without one. */
   keptCheckpoint(): Promise<string | undefined>;
-  /** The hashes of a tile (C2SP tlog-tiles), 32 · width bytes. NOT_FOUND where the tree is not that large yet. */
+  /**
+   * Returns the hashes of a tile (C2SP tlog-tiles), 32 · width bytes. NOT_FOUND if the tree is not that large
+   * yet.
+   */
   tile(tile: TileAddress): Promise<Uint8Array<ArrayBuffer>>;
-  /** The entries of bundle `index` (C2SP tlog-tiles), each behind its u16be length. NOT_FOUND as `tile`. */
+  /**
+   * Returns the entries of bundle `index` (C2SP tlog-tiles), each prefixed with its u16be length. NOT_FOUND
+   * as `tile`.
+   */
   entryBundle(index: number, width: number): Promise<Uint8Array<ArrayBuffer>>;
-  /** Every public key ever used, of every purpose, oldest first. */
+  /** Returns every public key ever used, of every purpose, oldest first. */
   keys(): Promise<PublicJwk[]>;
   /**
-   * The keys that readers of current answers need, oldest first: active, pending, the signer of the current head, and
-   * of each purpose the `limits.publishedEndedKeys` that ended last.
+   * Returns the keys needed to verify current answers, oldest first: active keys, pending keys, the signer of
+   * the current head, and for each purpose the `limits.publishedEndedKeys` that ended last.
    */
   currentKeys(): Promise<PublicJwk[]>;
-  /** Every key as a record, oldest first. */
+  /** Returns every key as a record, oldest first. */
   keyRecords(): Promise<KeyRecord[]>;
   /**
-   * A new key takes over at once: it is published as pending, `key.rotated` names both under the old key, the old one
-   * signs the head that covers it, then the new one signs and `key.retired` tells so. Appends go on meanwhile.
-   * CONFLICT while another change of keys is under way; INVALID_REQUEST for `checkpoint`, whose key is stable.
+   * Replaces a key immediately: the new key is published as pending, `key.rotated` names both under the old
+   * key, the old key signs the head that covers this entry, then the new key signs and `key.retired` is
+   * appended. Appends continue. CONFLICT while another key change is in progress; INVALID_REQUEST for
+   * `checkpoint`, whose key is stable.
    */
   rotateKey(purpose: LedgerKeyPurpose, actor: string): Promise<ChangedKey>;
-  /** Gives up a pending key. NOT_FOUND; INVALID_TRANSITION in any other state. */
+  /** Retires a pending key. NOT_FOUND; INVALID_TRANSITION in any other state. */
   retireKey(kid: string, actor: string): Promise<ChangedKey>;
   /**
-   * A compromised key: verifiers refuse it from now on, a new one takes its place, the current head is signed anew at
-   * once, and `key.revoked` is appended. Returns the revoked key. NOT_FOUND; INVALID_TRANSITION when revoked already.
+   * Revokes a compromised key: verifiers refuse it from then on, a new key replaces it, the current head is
+   * signed again, and `key.revoked` is appended. Returns the revoked key. NOT_FOUND; INVALID_TRANSITION if it
+   * is already revoked.
    */
   revokeKey(kid: string, reason: string, actor: string): Promise<ChangedKey>;
   accessTokenKeys(): Promise<AccessTokenKeys>;
   /**
-   * Copies ledger.mdb as of one moment, and the keys as of the same, into an existing folder; flushed. Appends go on;
-   * changes of keys wait. UNAVAILABLE while degraded.
+   * Copies a consistent snapshot of ledger.mdb and the keys into an existing folder; flushed. Appends
+   * continue; key changes wait. UNAVAILABLE while degraded.
    */
   copyTo(folder: string): Promise<LedgerCopy>;
-  /** The operator says that the clock of the host is right: a fault `clock` ends, and its finding is cleared. */
+  /**
+   * Confirms on behalf of the operator that the host clock is right: ends the fault `clock` and clears its
+   * finding.
+   */
   confirmClock(): Promise<void>;
   status(): Promise<LedgerStatus>;
-  /** Takes what the thread that reads the log found: damage becomes the finding `data_damaged`. */
+  /** Records findings of the log reader's thread: damage becomes the finding `data_damaged`. */
   reportReads(report: ReadReport): Promise<void>;
-  /** Finishes the batch in work, writes the anchor, closes the database. */
+  /** Finishes the current batch, writes the anchor, closes the database. */
   close(): Promise<void>;
 }

@@ -2,11 +2,11 @@ import { uptime } from 'node:os';
 import { limits } from '../limits.ts';
 import { type Clock, milliseconds } from './heads.ts';
 
-/** Clocks that nobody can set, in milliseconds since some moment. */
+/** Clocks that cannot be set, in milliseconds since an arbitrary moment. */
 export interface SteadyClock {
   /** Stops while the machine is suspended (CLOCK_MONOTONIC). */
   runningMs(): number;
-  /** Goes on while the machine is suspended (CLOCK_BOOTTIME); undefined where the system has no such clock. */
+  /** Continues while the machine is suspended (CLOCK_BOOTTIME); undefined if the system has no such clock. */
   bootMs(): number | undefined;
 }
 
@@ -16,27 +16,36 @@ export const systemSteadyClock: SteadyClock = {
   bootMs: () => (process.platform === 'linux' || process.platform === 'win32' ? uptime() * 1000 : undefined),
 };
 
-/** State that outlives the process. Unix times in nanoseconds. */
+/** Clock state that survives the process. Unix times in nanoseconds. */
 export interface ClockMemory {
-  /** The clock said `clock` when the time was `plausible` at most. Present while this is refused. */
+  /**
+   * Present while the wall clock is refused: it showed `clock` when the latest plausible time was
+   * `plausible`.
+   */
   readonly refused?: { readonly plausible: bigint; readonly clock: bigint };
-  /** An operator confirmed the clock although the log had times up to this one. */
+  /**
+   * Set when an operator confirmed the clock although the log has later times: the latest time to accept,
+   * plus a margin.
+   */
   readonly acceptedUntil?: bigint;
 }
 
-/** Result of a check: why the time is refused, and what an operator should know. */
+/** Result of a check: why the time is refused, and the finding for the operator. */
 export interface ClockState {
   readonly fault?: string;
   readonly finding?: string;
 }
 
-/** Readings of both clocks that belong together, and how far the wall clock may be ahead of what follows from them. */
+/** Readings of both clocks taken together, and how far the wall clock may be ahead of the expected time. */
 interface Trusted {
   readonly wall: bigint;
   readonly runningMs: number;
   readonly bootMs: number | undefined;
   readonly maxAhead: bigint;
-  /** `start`: the wall time is that of the last head or of the last process, and time has passed since. */
+  /**
+   * `start`: the wall time is that of the last head or the last process, and an unknown time has passed
+   * since.
+   */
   readonly from: 'start' | 'clock';
 }
 
@@ -46,7 +55,7 @@ const jumpNs = BigInt(limits.maxClockJumpMs) * nsPerMs;
 const gapNs = BigInt(limits.maxClockGapMs) * nsPerMs;
 
 /**
- * The time that the log goes by: the wall clock, as long as it is plausible.
+ * The time source of the log: the wall clock, as long as it is plausible.
  *
  *     wall clock beside steady clock      within a minute     followed (slewing, small steps)
  *                                         up to an hour       followed, and reported for a day
@@ -54,15 +63,15 @@ const gapNs = BigInt(limits.maxClockGapMs) * nsPerMs;
  *     last head ahead of the wall clock   up to an hour       reported; heads are dated one step after the last
  *                                         more                refused, until the clock reaches it or is confirmed
  *
- * At a start the steady clock is new, and the last head takes its place: the wall clock may be ahead of it by as long
- * as a service is plausibly off (`limits.maxClockGapMs`). Owner of the trusted pair of readings.
+ * After a start the steady clock has no history, so the last head takes its place. The wall clock may be
+ * ahead of it by the longest plausible downtime (`limits.maxClockGapMs`). Owns the trusted pair of readings.
  */
 export class LogClock {
   readonly #wall: Clock;
   readonly #steady: SteadyClock;
   #trusted: Trusted | undefined;
   #memory: ClockMemory = {};
-  /** The latest time in the journal. It only warns: nobody signed it. */
+  /** The latest time in the journal. It only causes a finding, because journal times are not signed. */
   #journalAt: bigint | undefined;
   #jump: { readonly message: string; readonly atMs: number } | undefined;
 
@@ -71,7 +80,7 @@ export class LogClock {
     this.#steady = steady;
   }
 
-  /** Unix time in nanoseconds: never further ahead than the wall clock may be. It may go back. */
+  /** Returns the Unix time in nanoseconds, limited to the plausible range. It may go backward. */
   now(): bigint {
     const wall = this.#wall();
     const trusted = this.#trusted;
@@ -80,7 +89,10 @@ export class LogClock {
     return wall - expected > trusted.maxAhead ? expected : wall;
   }
 
-  /** Time for intervals, in milliseconds since some moment. It never goes back, and stops while suspended. */
+  /**
+   * Returns the time for intervals, in milliseconds since an arbitrary moment. It never goes backward and
+   * stops while suspended.
+   */
   runningMs(): number {
     return this.#steady.runningMs();
   }
@@ -89,14 +101,15 @@ export class LogClock {
     return this.#memory;
   }
 
-  /** Begins with what is known from before: the last signed head, the journal, and what the last process remembered. */
+  /**
+   * Initialises the clock from the last signed head, the journal, and the state that the last process stored.
+   */
   start(lastHead: bigint | undefined, journalAt: Date | undefined, memory: ClockMemory): void {
     this.#journalAt = journalAt && BigInt(journalAt.getTime()) * nsPerMs;
     const { refused, acceptedUntil = 0n } = memory;
     this.#memory = memory;
     if (refused !== undefined) {
-      // A clock that was corrected shows an earlier time than the one that was refused.
-      // Heads went on meanwhile by the steady clock.
+      // A corrected clock shows an earlier time than the refused one. Heads continued by the steady clock.
       const from = lastHead !== undefined && lastHead > refused.plausible ? lastHead : refused.plausible;
       const ahead = refused.clock - refused.plausible - stepNs;
       this.#trust(from, 'start', ahead > stepNs ? ahead : stepNs);
@@ -118,7 +131,7 @@ export class LogClock {
     const isJump = trusted.from === 'clock' && magnitude(jump) > stepNs;
     if (isJump) {
       const direction = jump > 0n ? 'forward' : 'backward';
-      const message = `the clock of the host jumped ${direction} by ${duration(jump)}, to ${iso(wall)}; check its time service`;
+      const message = `the host clock jumped ${direction} by ${duration(jump)}, to ${iso(wall)}; check its time service`;
       this.#jump = { message, atMs: this.runningMs() };
     }
     const isDue = this.runningMs() - trusted.runningMs >= limits.maxClockStepMs;
@@ -126,7 +139,7 @@ export class LogClock {
     return this.#compareHead(wall, lastHead);
   }
 
-  /** An operator says that the wall clock is right. Clears what was reported. */
+  /** Accepts the wall clock because an operator confirmed it. Clears what was reported. */
   confirm(lastHead: bigint | undefined): void {
     const { wall } = this.#trust(this.#wall(), 'clock');
     this.#jump = undefined;
@@ -140,8 +153,8 @@ export class LogClock {
     const ahead =
       from === 'start'
         ? `is ${duration(wall - expected)} ahead of the last signed head, of ${iso(expected)}`
-        : `jumped forward by ${duration(wall - expected)}, where ${iso(expected)} was expected`;
-    const fault = `the clock of the host says ${iso(wall)} and ${ahead}`;
+        : `jumped forward by ${duration(wall - expected)}; expected ${iso(expected)}`;
+    const fault = `the host clock shows ${iso(wall)} and ${ahead}`;
     return { fault, finding: fault };
   }
 
@@ -150,12 +163,14 @@ export class LogClock {
       time !== undefined && time - wall > stepNs && time > (this.#memory.acceptedUntil ?? 0n);
     if (isAhead(lastHead)) {
       const ahead = lastHead - wall;
-      const message = `the last signed head is dated ${iso(lastHead)}, ${duration(ahead)} ahead of the clock of the host`;
+      const message = `the last signed head is dated ${iso(lastHead)}, ${duration(ahead)} ahead of the host clock`;
       if (ahead > jumpNs) return { fault: message, finding: message };
-      return { finding: `${message}; new heads follow it in the smallest steps until the clock reaches it` };
+      return {
+        finding: `${message}; new heads are dated in minimal steps after it until the clock catches up`,
+      };
     }
     if (isAhead(this.#journalAt)) {
-      const ahead = `dated ${iso(this.#journalAt)}, ${duration(this.#journalAt - wall)} ahead of the clock of the host`;
+      const ahead = `dated ${iso(this.#journalAt)}, ${duration(this.#journalAt - wall)} ahead of the host clock`;
       return { finding: `the journal has a line ${ahead}` };
     }
     if (this.#jump !== undefined && this.runningMs() - this.#jump.atMs < limits.clockFindingMs)
@@ -164,7 +179,10 @@ export class LogClock {
     return {};
   }
 
-  /** The time that follows from the trusted readings. Boot time is read only where the cheaper clock does not fit. */
+  /**
+   * Returns the time that follows from the trusted readings. Reads the boot time only if the cheaper clock
+   * does not fit.
+   */
   #expected({ wall, runningMs, bootMs }: Trusted, now: bigint): bigint {
     const expected = wall + ns(this.runningMs() - runningMs);
     if (magnitude(now - expected) <= stepNs || bootMs === undefined) return expected;
@@ -173,7 +191,7 @@ export class LogClock {
 
   #trust(wall: bigint, from: Trusted['from'], maxAhead?: bigint): Trusted {
     const [runningMs, bootMs] = [this.runningMs(), this.#steady.bootMs()];
-    // Without a clock that counts it, time that the machine was suspended looks like a jump.
+    // Without a clock that counts suspended time, a suspension looks like a jump.
     this.#trusted = {
       wall,
       runningMs,
@@ -193,7 +211,7 @@ function ns(ms: number): bigint {
   return BigInt(Math.round(Math.max(0, ms))) * nsPerMs;
 }
 
-/** In the largest unit of which there are two or more, such as `3 days`. */
+/** Formats a time in the largest unit of which there are at least two, such as `3 days`. */
 function duration(time: bigint): string {
   const s = milliseconds(magnitude(time)) / 1000;
   const [unit, length] = (

@@ -2,41 +2,42 @@ import { ServiceError } from '../errors.ts';
 import type { Ledger } from './ledger.ts';
 import type { EnteredLife } from './lives/noted-places.ts';
 
-/** Places asked for at once. */
+/** Places queried at once. */
 const defaultBatch = 1000;
 
-/** A record, stored elsewhere, of an entry that the log has. */
+/** A record, stored outside the log, of an entry in the log. */
 export type NotedPlace =
   /** An alert's entry: `place` is its leaf index, `leaf_hash` lowercase hex, 32 bytes. */
   | { readonly kind: 'alert'; readonly place: number; readonly alert_id: string; readonly leaf_hash: string }
-  /** An entry that covers receipts or stored events: later ones have a higher `place`. */
+  /** An entry that covers receipts or stored events. Later entries have a higher `place`. */
   | { readonly kind: 'receipts' | 'events'; readonly place: number; readonly entry_id: string };
 
 const placeKinds: readonly NotedPlace['kind'][] = ['alert', 'receipts', 'events'];
 
-/** The store of the places that entries were settled at. */
+/** Stores the places at which entries were settled. */
 export interface PlaceSource<Update> {
-  /** Places of a kind, the highest `place` first, at most `limit`, and only those below a place. */
+  /** Returns places of a kind below `below`, highest `place` first, at most `limit`. */
   lastPlaces(kind: NotedPlace['kind'], limit: number, below?: number): Promise<readonly NotedPlace[]>;
-  /** The life of the log that the places are of; undefined in the first one. */
+  /** Returns the life of the log that the places belong to; undefined for the first life. */
   logLife(): Promise<EnteredLife | undefined>;
-  /** Places are those of this life from now on. */
+  /** Records that places belong to this life from now on. */
   enterLogLife(life: EnteredLife): Promise<void>;
-  /** Forgets these places and puts what must be logged of them back into the outbox, in one transaction. */
+  /** Deletes these places and puts their entries back into the outbox, in one transaction. */
   logAgain(places: readonly NotedPlace[]): Promise<readonly Update[]>;
 }
 
 /**
- * Enters the life that the log is in: finds what says that it is in the log and isn't any more, and has it logged again,
- * because an operator accepted a loss, or began a new log. A log loses nothing but its end, so the search goes from there
- * to the first entry that is where it should be; usually that is the very first. Within a life nothing is logged again:
- * there, an entry that is missing is a rollback, which start-up refuses (lives/noted-places.ts).
+ * Enters the current life of the log: finds records of entries that the log no longer has, because an
+ * operator accepted a loss or began a new log, and has these entries logged again. A log can only lose its
+ * end, so the search goes backward from the end to the first entry that is in place; usually that is the very
+ * first. Nothing is logged again within a life: there, a missing entry is a rollback, which start-up refuses
+ * (lives/noted-places.ts).
  *
- * Before anything else is settled: a new entry may stand where a lost one stood. A crash in between: the next call
- * goes on with what is left.
+ * Must run before anything else is settled, because a new entry may take the index of a lost one. After a
+ * crash, the next call continues with the rest.
  *
- * @returns whether the life was known. A degraded log may be one that a restore replaces, and a life without its entry is
- * not there yet: nothing is changed then.
+ * @returns whether the life could be entered. A degraded log may be replaced by a restore, and a life without
+ * its entry has not begun; in both cases nothing is changed.
  */
 export async function logLostAgain<Update>(
   source: PlaceSource<Update>,
@@ -51,7 +52,7 @@ export async function logLostAgain<Update>(
     let below: number | undefined;
     for (;;) {
       const places = await source.lastPlaces(kind, batch, below);
-      const lost = await lostOf(places, ledger);
+      const lost = await lostPlaces(places, ledger);
       if (lost.length > 0) onUpdates(await source.logAgain(lost));
       if (lost.length < places.length || places.length === 0) break;
       below = places.at(-1)!.place;
@@ -61,17 +62,20 @@ export async function logLostAgain<Update>(
   return true;
 }
 
-/** The places before the first that holds. */
-async function lostOf(places: readonly NotedPlace[], ledger: Pick<Ledger, 'leaf'>): Promise<NotedPlace[]> {
+/** Returns the places before the first one that is still in the log. */
+async function lostPlaces(
+  places: readonly NotedPlace[],
+  ledger: Pick<Ledger, 'leaf'>,
+): Promise<NotedPlace[]> {
   const lost: NotedPlace[] = [];
   for (const place of places) {
-    if (await holds(place, ledger)) break;
+    if (await isInLog(place, ledger)) break;
     lost.push(place);
   }
   return lost;
 }
 
-async function holds(noted: NotedPlace, ledger: Pick<Ledger, 'leaf'>): Promise<boolean> {
+async function isInLog(noted: NotedPlace, ledger: Pick<Ledger, 'leaf'>): Promise<boolean> {
   try {
     if (noted.kind === 'alert')
       return (await ledger.leaf({ leaf_index: noted.place })).leaf_hash === noted.leaf_hash;

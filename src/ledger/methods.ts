@@ -1,7 +1,7 @@
 import { methods } from '../rpc/methods.ts';
 import type { Ledger, LogReader } from './ledger.ts';
 
-/** Everything that can be asked of the ledger's thread. */
+/** Methods of the ledger's thread. */
 export const ledgerMethods = methods<Ledger>()([
   'append',
   'signReceipt',
@@ -31,7 +31,7 @@ export const ledgerMethods = methods<Ledger>()([
   'close',
 ]);
 
-/** Everything that the thread that reads the log answers. */
+/** Methods of the log reader's thread. */
 export const logReaderMethods = methods<LogReader>()([
   'head',
   'inclusion',
@@ -46,17 +46,17 @@ export const logReaderMethods = methods<LogReader>()([
   'close',
 ]);
 
-/** The cells of the SharedArrayBuffer that the ledger counts in, in order. */
+/** The cells of the ledger's counters in a SharedArrayBuffer, in order. */
 export const ledgerCounters = [
   /** Entries appended since the thread started. */
   'entries',
   /** Commits, each with one head and one flush. */
   'commits',
-  /** Time spent in commits, flush included, in microseconds. */
+  /** Time spent in commits, including the flush, in microseconds. */
   'commit_us',
   /** Proofs served. */
   'proofs',
-  /** Entries that the scrub has checked since the start. */
+  /** Entries checked by the scrub since the start. */
   'scrubbed',
   /** Gauge: leaves in the log. */
   'size',

@@ -1,8 +1,8 @@
 import type { LedgerFinding, LedgerFindingCode } from './ledger.ts';
 
 /**
- * The open findings of the log, one for each code: raised when a condition is detected, cleared when it is gone.
- * Owned by the ledger's thread.
+ * The open findings of the log, one for each code: raised when a condition is detected, cleared when it is
+ * gone. Used by the ledger's thread only.
  */
 export class OpenFindings {
   readonly #nowMs: () => number;
@@ -12,7 +12,7 @@ export class OpenFindings {
     this.#nowMs = nowMs;
   }
 
-  /** Opens a finding, or updates the message of one that is open and keeps its time. */
+  /** Opens a finding. If it is open already, updates its message and keeps its time. */
   raise(code: LedgerFindingCode, message: string): void {
     const since = this.#open.get(code)?.since ?? new Date(this.#nowMs()).toISOString();
     this.#open.set(code, { code, message, since });

@@ -7,7 +7,7 @@ import { isDiskFull } from '../write-errors.ts';
 import { type ObservedAnchor, observeAnchor } from './anchor.ts';
 import { cutShort, inspectFile } from './check/inspect-file.ts';
 import { ClockMemoryFile } from './clock-memory.ts';
-import { corrupt, Distrust, keysDamaged, keysLost, lost } from './distrust.ts';
+import { corrupt, keysDamaged, keysLost, lost, UntrustedLogError } from './distrust.ts';
 import { DurableLedger, type LedgerOptions } from './durable-ledger.ts';
 import { headJudge, milliseconds, verifyHead } from './heads.ts';
 import { type HeadJudge, Journal, type JournalReading, noJournal } from './journal.ts';
@@ -28,7 +28,10 @@ import { DamagedError, type LedgerStorage } from './storage/storage.ts';
 
 export type { DurableLedger, LedgerOptions };
 
-/** The anchor is written within a second of the first head; a slow disk gets more. */
+/**
+ * Age of a log whose anchor may still be missing. The anchor is written within a second of the first head; a
+ * slow disk gets more.
+ */
 const firstRunMs = 60_000;
 
 /** Opens the log in a data folder, or begins one in an empty folder. */
@@ -82,7 +85,7 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     lifeStart = await finishLifeKeys(keys, latest?.size ?? 0);
     await readJournal(headJudge(keys, latest && verifyHead(latest, keys) ? latest : undefined));
     if (storage.state !== 'ready') {
-      // A crash between these steps: the next start goes on here, with the keys that are there already.
+      // After a crash between these steps, the next start continues here with the existing keys.
       storage.setState('initialising');
       await keys.create(keys.missing(), milliseconds(clock()), options.origin);
       storage.setState('ready');
@@ -96,7 +99,8 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     const witnesses = { anchor, anchorPath, journal: remembered, places, accepted };
     const log = recover(storage, keys, witnesses, lifeStart);
     if (log.tree.size > 0 && lifeStart === undefined) {
-      // A log that was killed in the first second of its first run has no anchor yet, and no head in the journal.
+      // A log that was killed in the first second of its first run has no anchor yet, and no head in the
+      // journal.
       const hasLines = remembered.lastAt !== undefined || journalUnread !== undefined;
       const ageMs = milliseconds(storage.latestHead()!.timestampNs) - (remembered.lastAt?.getTime() ?? 0);
       const isFirstRun = hasLines && remembered.heads.length === 0 && ageMs < firstRunMs;
@@ -112,20 +116,20 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     finishKeyFiles(keys);
     keys.rename(options.origin);
     raiseHeadFindings({ storage, keys, findings }, witnesses);
-    // A crash between the two: the next start finds the file and records it.
-    if (!isRecorded) await recordInstance(dataDir).catch(atNextStart);
+    // After a crash between the two writes, the next start finds the file and records it.
+    if (!isRecorded) await recordInstance(dataDir).catch(unlessDiskFull);
     const freeBytes = options.freeBytes ?? (() => freeBytesOf(dataDir));
     const isWritten = detectCopies && existsSync(join(dataDir, instanceFile));
     if (isWritten && !hasInstance() && freeBytes() >= limits.minFreeLedgerDiskBytes) storage.recordInstance();
     recovered = log;
   } catch (error) {
-    if (!(error instanceof Distrust)) throw error;
+    if (!(error instanceof UntrustedLogError)) throw error;
     health = {
       state: 'degraded',
       fault: error.fault,
       advice: error.advice(signedLeaves(storage, anchor, remembered)),
     };
-    // Everything but the log goes on: people must be able to sign in and see what is wrong.
+    // Everything except the log continues: users must be able to sign in and see what is wrong.
     keys.createEphemeralAccessKey(milliseconds(clock()));
   }
   if (storeAge.older !== undefined) findings.raise('store_older', olderStore(storeAge.older));
@@ -141,12 +145,12 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   return ledger;
 }
 
-/** Files for which a full disk has no room are written by the next start. */
-function atNextStart(error: unknown): void {
+/** Ignores a full disk: the next start writes the file. */
+function unlessDiskFull(error: unknown): void {
   if (!isDiskFull(error)) throw error;
 }
 
-/** ledger.mdb, unless the folder shows that there was one. */
+/** Opens ledger.mdb. @throws UntrustedLogError if it is missing and the folder shows that there was one */
 async function openStorage(
   { dataDir }: LedgerOptions,
   anchorPath: string,
@@ -157,7 +161,7 @@ async function openStorage(
   const traces = isBegunAnew ? [] : await tracesOfLog(dataDir, anchorPath);
   const isThere = hasContent(path);
   if (!isThere && traces.length > 0) throw lost(traces);
-  // A typing error in the path, or a volume that isn't mounted yet, must not begin a log without its anchor.
+  // A mistyped path, or a volume that is not mounted yet, must not begin a log without its anchor.
   if (!isThere && anchor.kind === 'unavailable') throw new Error(anchor.why);
   const { cut } = isThere ? inspectFile(path) : { cut: false };
   const storage = openFile(path);
@@ -180,28 +184,33 @@ async function loadKeys(folder: string): Promise<KeyRing> {
 
 function olderStore(why: string): string {
   return (
-    `siem.mdb is an older copy (${why}): events, alerts and changes of identities since then are lost. Stop the service and ` +
-    'put the newer file back, or restore a backup, or go on with this one by `candor rebuild --accept-older-store`'
+    `siem.mdb is an older copy (${why}): events, alerts and identity changes since then are lost. Stop the service and ` +
+    'put the newer file back, or restore a backup, or continue with this copy: `candor rebuild --accept-older-store`'
   );
 }
 
-/** The finding about a file that shows when a log went back in time. */
+/** Message of the finding about a missing file that would reveal a rollback. */
 function missing(name: string, path: string, { tree }: Recovered): string {
   return (
     `the ${name} ${path} was missing or empty at the last start, and a new one is written: compare the log (${tree.size} leaves) ` +
-    'with what auditors have seen'
+    'with what auditors have recorded'
   );
 }
 
-/** Without the places of alerts, receipts and sealed events, one of the witnesses of a rollback is missing. */
+/**
+ * Message of a finding: without the places of alerts, receipts and sealed events, one witness of a rollback
+ * is missing.
+ */
 function unreadablePlaces(why: string, { tree }: Recovered): string {
   return (
-    `${why}, so the log was not compared with the alerts, receipts and sealed events that it must have: compare the log ` +
-    `(${tree.size} leaves) with what auditors have seen, and put siem.mdb back from a backup`
+    `${why}, so the log was not compared with the alerts, receipts and sealed events that it must contain: compare the log ` +
+    `(${tree.size} leaves) with what auditors have recorded, and put siem.mdb back from a backup`
   );
 }
 
-/** The line is not signed, so it proves nothing: anyone who can write the journal can claim any size. */
+/**
+ * The line is not signed, so it proves nothing: anyone with write access to the journal can claim any size.
+ */
 function unsignedClaim(claimed: number, { tree }: Recovered): string {
   return (
     `the journal has a head of ${claimed} leaves that no key of this log signed, and the log has ${tree.size}: find out who ` +
@@ -209,7 +218,7 @@ function unsignedClaim(claimed: number, { tree }: Recovered): string {
   );
 }
 
-/** What the operator should know and what nothing follows from. */
+/** Returns warnings that need no action by the log. */
 function warningsOf({ unsigned }: JournalReading): string[] {
   if (unsigned.count === 0) return [];
   const { line, size } = unsigned.lines.at(-1)!;
@@ -223,12 +232,15 @@ function openFile(path: string): LmdbStorage {
   try {
     return new LmdbStorage(path);
   } catch (error) {
-    if (isSystemError(error)) throw error; // no permission, no room, a failing disk: not the file's fault
+    if (isSystemError(error)) throw error; // such as no permission or no space: no damage
     throw corrupt(`ledger.mdb cannot be opened (${error instanceof Error ? error.message : String(error)})`);
   }
 }
 
-/** Node's errors name the call; LMDB's carry the system's number, or a negative one of LMDB's own. */
+/**
+ * Node's errors name the system call; LMDB's have the system's error number, or a negative number of LMDB's
+ * own.
+ */
 function isSystemError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
@@ -251,7 +263,10 @@ async function tracesOfLog(dataDir: string, anchorPath: string): Promise<string[
   return keys.some((name) => name.endsWith('.json')) ? [...names, 'keys'] : names;
 }
 
-/** Leaves of the largest head that database, anchor and journal have, for the advice; 0 where none can be read. */
+/**
+ * Returns the leaves of the largest head in database, anchor and journal, for the advice; 0 if none is
+ * readable.
+ */
 function signedLeaves(
   storage: LedgerStorage | undefined,
   anchor: ObservedAnchor,

@@ -3,14 +3,14 @@ import { datedForAppend } from './entry-window.ts';
 import type { Appended, Ledger, UnsignedEntry } from './ledger.ts';
 import { logLostAgain, type PlaceSource } from './lost-entries.ts';
 
-/** Rows taken at once: a second's worth of entries, about a megabyte. */
+/** Rows per batch: about one second's worth of entries, about a megabyte. */
 const defaultBatch = 1000;
-/** Waits between attempts while the ledger or the store can't: doubling, from the first to the second (ms). */
+/** Delays between attempts after a failure, in milliseconds: doubling from the first to the second. */
 const defaultBackoffMs = [100, 10_000] as const;
 
 /**
- * Where critical events wait that are committed and not yet logged. Rows come oldest first and stay until settled;
- * settling a row that is gone is no error.
+ * The outbox of critical events that are committed but not yet logged. Rows come oldest first and stay until
+ * settled. Settling a missing row is not an error.
  */
 export interface OutboxSource<Update> extends PlaceSource<Update> {
   outbox(limit: number): Promise<readonly UnsignedEntry[]>;
@@ -20,22 +20,28 @@ export interface OutboxSource<Update> extends PlaceSource<Update> {
 export interface OutboxPumpOptions<Update> {
   readonly source: OutboxSource<Update>;
   readonly ledger: Pick<Ledger, 'append' | 'leaf' | 'status'>;
-  /** What settling changed: alerts that now carry their place in the log, or that lost it. */
+  /**
+   * Called with the changes made by settling: alerts that now have their place in the log, or that lost it.
+   */
   onUpdates(updates: readonly Update[]): void;
-  /** An attempt failed; the rows stay, and the next one comes after a wait. */
+  /** Called after a failed attempt; the rows stay, and the next attempt follows after `waitMs`. */
   onRetry?(error: unknown, waitMs: number): void;
-  /** The ledger refuses this row for good: a bug of whoever wrote it. It stays in the outbox; others go on. */
+  /**
+   * Called when the ledger permanently refuses a row, which is a bug in the code that wrote it. The row stays
+   * in the outbox; other rows continue.
+   */
   onRefused(row: UnsignedEntry, error: unknown): void;
-  /** Epoch milliseconds. Default: the clock of the host. */
+  /** Epoch milliseconds. Default: the host clock. */
   readonly now?: () => number;
   readonly batch?: number;
   readonly backoffMs?: readonly [first: number, most: number];
 }
 
 /**
- * Brings what waits in the outbox into the log and back: take rows, append, settle, report. A crash anywhere in
- * between repeats rows that are in the log already, and appending is idempotent by id, so that each is logged once.
- * Before the first row, what the log lost is put back into the outbox. One run at a time. Owner of what was refused.
+ * Moves outbox rows into the log: takes rows, appends them, settles them, reports updates. A crash in between
+ * repeats rows that are already in the log; because appending is idempotent by id, each is logged once.
+ * Before the first row, entries that the log lost are put back into the outbox. Runs are sequential. Owns the
+ * set of refused rows.
  */
 export class OutboxPump<Update> {
   readonly #options: OutboxPumpOptions<Update>;
@@ -47,15 +53,15 @@ export class OutboxPump<Update> {
   #searched = false;
   #closed = false;
 
-  /** Starts at once with what an earlier process left behind. */
+  /** Starts immediately with the rows left by an earlier process. */
   constructor(options: OutboxPumpOptions<Update>) {
     this.#options = options;
     this.poke();
   }
 
-  /** There may be rows. Cheap; call it after every commit that wrote some. */
+  /** Starts a run, because there may be rows. Cheap; call it after every commit that wrote some. */
   poke(): void {
-    if (this.#closed || this.#timer !== undefined) return; // a wait ends by itself
+    if (this.#closed || this.#timer !== undefined) return; // the timer calls again
     if (this.#running !== undefined) {
       this.#pokedAgain = true;
       return;
@@ -68,12 +74,12 @@ export class OutboxPump<Update> {
     });
   }
 
-  /** Resolves when the outbox is drained, or when what is left has to wait for the ledger. */
+  /** Resolves when the outbox is drained, or when the remaining rows have to wait for the ledger. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
 
-  /** Lets the run under way finish and starts no other: what is left is drained by the next start. */
+  /** Finishes the current run and starts no other. The remaining rows are drained by the next start. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -98,7 +104,7 @@ export class OutboxPump<Update> {
     }
   }
 
-  /** One batch. True when there may be more. */
+  /** Processes one batch. Returns true if there may be more rows. */
   async #pump(): Promise<boolean> {
     const { source, batch = defaultBatch, onUpdates } = this.#options;
     const taken = await source.outbox(batch + this.#refused.size);
@@ -119,7 +125,7 @@ export class OutboxPump<Update> {
     }
   }
 
-  /** A call is refused as a whole: finds the rows that are to blame. */
+  /** Appends rows one by one to find those that are refused, because a call is refused as a whole. */
   async #appendEach(rows: readonly UnsignedEntry[]): Promise<Appended[]> {
     const appended: Appended[] = [];
     for (const row of rows) {
@@ -134,7 +140,7 @@ export class OutboxPump<Update> {
     return appended;
   }
 
-  /** The row as an entry; one that waited for days is dated by its append. */
+  /** Returns the row as an entry. An entry outside the append window is dated by its append. */
   #entryOf({ id, kind, occurred_at, actor, subject, data }: UnsignedEntry): UnsignedEntry {
     const { now = Date.now } = this.#options;
     const entry = { id, kind, occurred_at, actor, subject: { type: subject.type, id: subject.id }, data };
@@ -142,7 +148,7 @@ export class OutboxPump<Update> {
   }
 }
 
-/** An answer that trying again won't change. */
+/** Whether a retry cannot succeed. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && !errorCodes[error.code].retry && error.code !== 'INTERNAL';
 }

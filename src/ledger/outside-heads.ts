@@ -1,5 +1,5 @@
 import { Anchor, type ObservedAnchor } from './anchor.ts';
-import type { Distrust } from './distrust.ts';
+import type { UntrustedLogError } from './distrust.ts';
 import { type Clock, milliseconds } from './heads.ts';
 import type { LedgerHooks } from './hooks.ts';
 import { type Journal, type JournalReading, noJournal } from './journal.ts';
@@ -20,24 +20,24 @@ export interface OutsideHeadsParts {
   /** The effect on appends while the anchor is lost, for the finding. */
   readonly whileLost: string;
   readJournal(): Promise<JournalReading>;
-  /** @throws Distrust when the log must not go on with what these hold */
+  /** @throws UntrustedLogError when these witnesses contradict the log */
   compare(witnesses: Witnesses): void;
   onAnchorLost(): void;
   onAnchorBack(): void;
-  onDistrust(reason: Distrust): void;
+  onDistrust(reason: UntrustedLogError): void;
 }
 
 type JournalEvent = 'initialised' | 'start' | 'day';
 
 /**
- * The heads outside the database, anchor and journal, and the findings about their volumes. A lost anchor stops
- * appends; a lost journal is reported, and its line is written when the journal is back.
+ * Manages the heads outside the database, in anchor and journal, and the findings about their volumes. A lost
+ * anchor stops appends; a lost journal is reported, and its line is written when the journal is back.
  */
 export class OutsideHeads {
   readonly #parts: OutsideHeadsParts;
   readonly #anchor: Anchor;
   #isAnchorLost = false;
-  /** The line that is due. */
+  /** The pending journal line. */
   #event: JournalEvent | undefined;
   #day = '';
   #unread: boolean;
@@ -63,7 +63,7 @@ export class OutsideHeads {
     return this.#isAnchorLost;
   }
 
-  /** A healthy log goes on: its head goes to the anchor, from now on whenever there is a new one. */
+  /** Starts writing heads of a healthy log to the anchor. */
   begin(head: SignedHead | undefined): void {
     const { anchor } = this.#parts;
     if (anchor.kind === 'unavailable') this.#anchor.lose(anchor.why);
@@ -74,10 +74,11 @@ export class OutsideHeads {
     this.#anchor.schedule(head);
   }
 
-  /** Tries a lost anchor again; writes the day's line, or the one that could not be written. */
+  /** Retries a lost anchor; writes the daily line, or a line that could not be written. */
   async tick(head: SignedHead | undefined, health: LedgerHealth): Promise<void> {
     if (this.#isAnchorLost) await this.#anchor.flush();
-    // Another day, not a later one: a clock that was set back a year must not stop the journal for a year.
+    // Compares for a different day, not a later one: a clock that was set back a year must not stop the
+    // journal for a year.
     if (this.#event === undefined && dayOf(this.#parts.clock()) !== this.#day) this.#event = 'day';
     await this.#writeLine(head, health);
   }
@@ -105,11 +106,11 @@ export class OutsideHeads {
       findings.clear('journal_unavailable');
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      findings.raise('journal_unavailable', `${why}; appends go on, and the line is written later`);
+      findings.raise('journal_unavailable', `${why}; appends continue, and the line is written later`);
     }
   }
 
-  /** A journal that could not be read at start-up is compared before it is written to. */
+  /** Compares a journal that could not be read at start-up with the log before writing to it. */
   async #readLate(health: LedgerHealth): Promise<void> {
     const reading = await this.#parts.readJournal();
     this.#unread = false;
@@ -118,7 +119,7 @@ export class OutsideHeads {
     try {
       compare({ anchor: { kind: 'missing' }, anchorPath, journal: reading });
     } catch (error) {
-      onDistrust(error as Distrust);
+      onDistrust(error as UntrustedLogError);
       throw error;
     }
   }

@@ -4,16 +4,16 @@ import type { LeafQuery, Ledger, LogReader, LogView, ProofBundle } from './ledge
 export interface ProofBundlesParts {
   readonly reader: Pick<LogReader, 'bundle'>;
   readonly ledger: Pick<Ledger, 'checkpoint'>;
-  /** The checkpoint that the service publishes. UNAVAILABLE, LOG_EMPTY */
+  /** Returns the checkpoint that the service publishes. UNAVAILABLE, LOG_EMPTY */
   published(): Promise<string>;
 }
 
-/** A published checkpoint is kept for so long; one that covers the leaf is not fetched again meanwhile. */
-const keptMs = 1000;
+/** How long a published checkpoint is cached, in milliseconds. */
+const cacheMs = 1000;
 
 /**
- * Proof bundles, made by the thread that reads the log. The ledger's thread is asked for a checkpoint at most once a
- * second, and for leaves that no checkpoint covers yet, so that bundles do not slow appends.
+ * Builds proof bundles in the log reader's thread. The ledger's thread is asked for a checkpoint at most once
+ * a second, and for leaves that no cached checkpoint covers yet, so that bundles do not slow appends.
  */
 export class ProofBundles {
   readonly #parts: ProofBundlesParts;
@@ -24,10 +24,13 @@ export class ProofBundles {
     this.#parts = parts;
   }
 
-  /** The leaf with its proofs against the latest head of the view, and against a checkpoint. Errors as `inclusion`. */
+  /**
+   * Returns the leaf with its proofs against the latest head of the view, and against a checkpoint. Errors as
+   * `inclusion`.
+   */
   async get(view: LogView, leaf: LeafQuery): Promise<ProofBundle> {
     const { reader, ledger } = this.#parts;
-    if (performance.now() - this.#fetchedAt > keptMs) await this.#fetch();
+    if (performance.now() - this.#fetchedAt > cacheMs) await this.#fetch();
     const bundle = await reader.bundle(view, leaf, { published: this.#published });
     if (bundle.checkpoint !== undefined) return bundle;
     await this.#fetch();
@@ -41,7 +44,7 @@ export class ProofBundles {
   }
 }
 
-/** Undefined without a note: the log is empty or degraded, or has no quorum of witnesses yet. */
+/** Returns undefined if there is no note: the log is empty or degraded, or has no quorum of witnesses yet. */
 async function noteOf(note: Promise<string>): Promise<string | undefined> {
   try {
     return await note;

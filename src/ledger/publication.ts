@@ -1,22 +1,22 @@
 /**
- * When heads are published. With a delay, anonymous readers see the log as it was at the boundaries of a fixed schedule
- * (multiples of the delay since 1970), each boundary no earlier than one delay after it. The ledger signs a head whose
- * timestamp is the boundary itself, so that neither when a head appears nor what it says reveals when an entry was
- * appended to better than the delay.
+ * Schedules the publication of heads. With a delay, anonymous readers see the log as it was at the boundaries
+ * of a fixed schedule (multiples of the delay since 1970), each boundary no earlier than one delay after it.
+ * The ledger signs a head whose timestamp is the boundary itself. Neither the appearance nor the content of a
+ * head then reveals the time of an append more precisely than the delay.
  */
 import { timestampStepNs } from '../tlog/head.ts';
 import { DamagedError, type LedgerStorage } from './storage/storage.ts';
 
-/** From `since_ms` (Unix time) on, heads are published with this delay. */
+/** Heads signed from `since_ms` (Unix time) onwards are published with this delay. */
 export interface PublicationPeriod {
   readonly since_ms: number;
   readonly delay_ms: number;
 }
 
-/** More periods than this are changes of a setting that nobody makes: the oldest are merged. */
+/** More periods than this are not realistic changes of the setting: the oldest are dropped. */
 const maxPeriods = 100;
 
-/** An idle log has a public head of every hour, so that readers see that it is alive. */
+/** An idle log publishes a head every hour, so that readers see that it is alive. */
 const hourNs = 3_600_000_000_000n;
 
 export class PublicationSchedule {
@@ -27,12 +27,12 @@ export class PublicationSchedule {
     this.#periods = periods;
   }
 
-  /** Whether all heads are public at once, and always were. */
+  /** Whether all heads are public immediately, and always were. */
   get isImmediate(): boolean {
     return this.#periods.every(({ delay_ms }) => delay_ms === 0);
   }
 
-  /** The schedule with this delay from now on; the same object where nothing changes. */
+  /** Returns the schedule with this delay from now on; the same object if nothing changes. */
   with(
     delay_ms: number,
     nowMs: number,
@@ -52,8 +52,9 @@ export class PublicationSchedule {
   }
 
   /**
-   * The timestamp of a head that must be signed before any other: of the last boundary, unless the last head, signed at
-   * `lastNs`, is not older than the boundary, or is public itself and at most an hour older.
+   * Returns the timestamp of a head that must be signed before any other: the last boundary. Returns
+   * undefined if the last head, signed at `lastNs`, is not older than the boundary, or is itself public and
+   * at most an hour older.
    */
   due(nowNs: bigint, lastNs: bigint): bigint | undefined {
     const delay = this.#delayAt(nowNs);
@@ -78,8 +79,8 @@ export class PublicationSchedule {
 }
 
 /**
- * The schedule of a log, with this delay from now on. A change of the delay is stored, so that heads which were public
- * stay public; a log that takes no entries stores nothing.
+ * Returns the schedule of a log with this delay from now on. A changed delay is stored, so that heads which
+ * were public stay public; a log that refuses entries stores nothing.
  */
 export function openPublication(
   storage: LedgerStorage,
@@ -98,7 +99,7 @@ export function openPublication(
   return schedule;
 }
 
-/** The last boundary at or before a moment, rounded up to what a head's timestamp can be. */
+/** Returns the last boundary at or before a moment, rounded up to a valid head timestamp. */
 function boundary(ns: bigint, delayNs: bigint): bigint {
   const at = ns - (ns % delayNs);
   const rest = at % timestampStepNs;

@@ -13,7 +13,7 @@ import type { PublicationSchedule } from './publication.ts';
 import type { LeafIndex } from './storage/leaf-index.ts';
 import type { LeafBucket, LedgerStorage, SignedHead, StoredEntry } from './storage/storage.ts';
 
-/** Entries after which a batch takes no further call: a commit of more would keep proofs waiting too long. */
+/** Maximum entries of a batch, exceeded by at most one call: larger commits would delay proofs too much. */
 const batchEntries = 4096;
 
 /** An entry on its way into the log. */
@@ -24,7 +24,7 @@ interface QueuedEntry {
   readonly hash: Hash;
 }
 
-/** Where each entry of a call stands or will stand. */
+/** The present or future place of an entry. */
 export interface Slot {
   readonly id: string;
   readonly leaf_index: number;
@@ -42,24 +42,24 @@ export interface SequencerParts {
   readonly storage: LedgerStorage;
   readonly tree: GrowingTree;
   readonly leaves: LeafIndex;
-  /** Signs heads, until `signWith` names another. */
+  /** Signs heads, until `signWith` replaces it. */
   readonly key: SigningKey;
   readonly clock: Clock;
   readonly hooks: LedgerHooks;
-  /** What the volume of the database has left. */
+  /** Returns the free bytes of the database's volume. */
   readonly freeBytes: () => number;
   readonly publication?: PublicationSchedule | undefined;
-  /** Called in the turn in which a head came to be durable. */
+  /** Called in the same turn in which a head became durable. */
   onHead(head: SignedHead, entries: number, commitMs: number): void;
-  /** Called once; after it nothing is appended any more. */
+  /** Called once; nothing is appended after it. */
   onFatal(error: unknown): void;
 }
 
 /**
- * Owner of the end of the log: the queue, the right edge of the tree, the latest head.
+ * Owns the end of the log: the queue, the right edge of the tree, the latest head.
  *
- * An idle log commits in the next turn of the event loop. While a commit runs (it blocks the thread until the disk
- * has it) calls pile up in the port; all of them are read before the next commit and share it.
+ * An idle log commits in the next turn of the event loop. While a commit runs (it blocks the thread until the
+ * data is on disk), calls accumulate in the port; all of them are read before the next commit and share it.
  */
 export class Sequencer {
   readonly #parts: SequencerParts;
@@ -71,7 +71,7 @@ export class Sequencer {
   readonly #queued = new Map<string, Slot>();
   #scheduled: NodeJS.Immediate | undefined;
   #failure: ServiceError | undefined;
-  /** Why nothing is committed for now. */
+  /** Reasons why commits are held, each with the error for callers; without an error they wait. */
   readonly #holds = new Map<string, ServiceError | undefined>();
 
   constructor(parts: SequencerParts) {
@@ -85,7 +85,7 @@ export class Sequencer {
     return this.#head;
   }
 
-  /** Where an entry that came before stands or will stand. */
+  /** Returns the present or future place of an entry that was appended before; undefined for a new entry. */
   find(id: string, hashAt: (index: number) => Hash): Slot | undefined {
     const queued = this.#queued.get(id);
     if (queued !== undefined) return queued;
@@ -93,14 +93,17 @@ export class Sequencer {
     return index === undefined ? undefined : { id, leaf_index: index, leaf_hash: bytesToHex(hashAt(index)) };
   }
 
-  /** Gives new entries the next indices; `known` are the slots of entries that are in the log or queued. */
+  /**
+   * Assigns the next indices to new entries and queues them; slots among `items` are of entries in the log or
+   * queued.
+   */
   append(items: readonly (Slot | StoredEntry)[]): Promise<Appended[]> {
     const refusal = this.#failure ?? this.#refusal;
     if (refusal !== undefined) return Promise.reject(refusal);
     const entries: QueuedEntry[] = [];
     const slots = items.map((item) => {
       if ('leaf_index' in item) return item;
-      const repeated = this.#queued.get(item.id); // twice in one call
+      const repeated = this.#queued.get(item.id); // the same id twice in one call
       if (repeated !== undefined) return repeated;
       const hash = leafHash(sha256, item.canonical);
       const slot = { id: item.id, leaf_index: this.#nextIndex, leaf_hash: bytesToHex(hash) };
@@ -115,8 +118,8 @@ export class Sequencer {
   }
 
   /**
-   * Commits and signs nothing until `release` is called for the same reason. Calls wait, up to the limit of the queue;
-   * with `refusal`, they are rejected with it.
+   * Stops committing and signing until `release` is called for the same reason. Calls wait, up to the limit
+   * of the queue; with `refusal`, they are rejected with it.
    */
   hold(reason: string, refusal?: ServiceError): void {
     this.#holds.set(reason, refusal);
@@ -134,35 +137,41 @@ export class Sequencer {
     return this.#holds.size > 0;
   }
 
-  /** Throws OVERLOADED when `entries` more would be too many. */
+  /**
+   * @throws OVERLOADED if `entries` more would exceed the limit of the queue; the refusal if entries are
+   * refused
+   */
   checkRoom(entries: number): void {
     const refusal = this.#failure ?? this.#refusal;
     if (refusal !== undefined) throw refusal;
     if (this.#queued.size + entries > limits.maxQueuedAppends) {
       throw new ServiceError(
         'OVERLOADED',
-        `log entries wait for the disk, and ${entries} more would be too many; try again later`,
+        `the queue of log entries cannot take ${entries} more; try again later`,
       );
     }
   }
 
-  /** Signs a fresh head of the same size, so that readers see that the log is alive. Does nothing for an empty log. */
+  /**
+   * Signs a fresh head of the same size, so that readers see that the log is alive. Does nothing for an empty
+   * log.
+   */
   resign(): void {
     if (this.#failure !== undefined || this.isHeld) return;
     if (this.#head !== undefined && this.#calls.length === 0) this.#attempt([]);
   }
 
-  /** Signs the head that is due by the publication schedule, if there is one. */
+  /** Signs the head that is due by the publication schedule, if any. */
   publish(): void {
     if (this.#failure !== undefined || this.isHeld || this.#key.fault !== undefined) return;
     try {
       this.#publishDue();
     } catch (error) {
-      if (!(error instanceof SignerError)) this.stop(error); // else the next boundary tries again
+      if (!(error instanceof SignerError)) this.stop(error); // otherwise the next boundary retries
     }
   }
 
-  /** Commits what is queued, in this turn; rejects it where commits are held. */
+  /** Commits queued entries in this turn; rejects them while commits are held. */
   drain(): void {
     if (this.isHeld) return this.#refuse([], unavailable());
     clearImmediate(this.#scheduled);
@@ -171,8 +180,8 @@ export class Sequencer {
   }
 
   /**
-   * Commits what is queued, in this turn, and returns the size. Throws WORKER_LOST when the ledger has stopped, and
-   * UNAVAILABLE while commits are held.
+   * Commits queued entries in this turn and returns the size. Throws WORKER_LOST if the ledger has stopped,
+   * and UNAVAILABLE while commits are held.
    */
   settle(): number {
     if (this.isHeld) throw unavailable();
@@ -181,15 +190,21 @@ export class Sequencer {
     return this.#head?.size ?? 0;
   }
 
-  /** The key of all heads from now on. What is queued must have been settled in the same turn. */
+  /** Sets the key for all further heads. Queued entries must have been settled in the same turn. */
   signWith(key: SigningKey): void {
     this.#key = key;
   }
 
-  /** Stops for good: what is on disk is unknown, or isn't what this thread has in memory. Returns what calls fail with. */
+  /**
+   * Stops for good: the content of the disk is unknown, or differs from memory. Returns the error that calls
+   * fail with.
+   */
   stop(error: unknown): ServiceError {
     if (this.#failure !== undefined) return this.#failure;
-    this.#failure = new ServiceError('WORKER_LOST', 'the ledger stopped; what was being appended is unknown');
+    this.#failure = new ServiceError(
+      'WORKER_LOST',
+      'the ledger stopped; the outcome of pending appends is unknown',
+    );
     clearImmediate(this.#scheduled);
     for (const call of this.#calls.splice(0)) call.reject(this.#failure);
     this.#parts.onFatal(error);
@@ -231,16 +246,16 @@ export class Sequencer {
       this.#commit(calls);
     } catch (error) {
       if (error instanceof SignerError) return this.#unsigned(calls, error);
-      // Whatever failed, a flush above all: what is on disk is unknown, and the tree in memory may be ahead of it.
-      // The truth is found by opening the log again, on the same path as after a crash.
+      // After any failure, above all of a flush, the content of the disk is unknown, and the tree in memory
+      // may be ahead of it. Reopening the log establishes it, on the same path as after a crash.
       this.#calls.unshift(...calls);
       this.stop(error);
     }
   }
 
   /**
-   * Asked before each commit of entries: 1 µs beside a flush. Copied pages and nodes take no more than the entries once
-   * again; a head by itself is small enough for what is left.
+   * Checked before each commit of entries; it costs 1 µs beside a flush. Copied pages and nodes take at most
+   * as much as the entries; a head alone is small enough for the reserve.
    */
   #hasRoomFor(calls: readonly Call[]): boolean {
     let bytes = 0;
@@ -248,20 +263,25 @@ export class Sequencer {
     return bytes === 0 || this.#parts.freeBytes() >= limits.minFreeLedgerDiskBytes + bytes;
   }
 
-  /** Nothing is written yet. Whatever waits goes too: its indices were counted on from those of these calls. */
+  /**
+   * Rejects calls before anything is written. Queued calls are rejected too, because their indices follow
+   * those of `calls`.
+   */
   #refuse(calls: readonly Call[], reason: ServiceError): void {
     this.#queued.clear();
     for (const call of [...calls, ...this.#calls.splice(0)]) call.reject(reason);
   }
 
-  /** The head was not signed. The tree in memory has the new leaves: it is read again as it was committed. */
+  /**
+   * Handles a head that was not signed. The tree in memory already has the new leaves, so it is reloaded as
+   * committed.
+   */
   #unsigned(calls: Call[], error: SignerError): void {
     const { storage } = this.#parts;
     const size = this.#head?.size ?? 0;
     const tree = GrowingTree.load(sha256, size, (page) => storage.page(page));
     this.#refuse(calls, error);
-    if (tree === undefined)
-      this.stop(new Error('the nodes on the right edge of the tree do not fit each other'));
+    if (tree === undefined) this.stop(new Error('the nodes on the right edge of the tree are inconsistent'));
     else this.#tree = tree;
   }
 
@@ -275,45 +295,47 @@ export class Sequencer {
     const last = this.#head;
     const startMs = performance.now();
 
-    // 1. The batch goes on top of what was signed last, or not at all.
+    // 1. The batch must extend the tree that was signed last.
     if (last !== undefined && !equalHashes(tree.root(), last.root)) throw edgeDiffers(last);
     hooks.at('batch-taken');
-    // A crash here: nothing was promised, nothing is written. The callers see WORKER_LOST and come again.
+    // A crash here: nothing was promised, nothing is written. The callers see WORKER_LOST and retry.
 
     // 2. Leaves, completed nodes, root, signature: in memory.
     const first = tree.size;
     for (const { hash } of entries) tree.append(hash);
-    // With an ssh-agent this waits for its signature. When there is none, nothing but the tree in memory has changed.
+    // With an ssh-agent this waits for the signature. If it fails, only the tree in memory has changed.
     const head = signHead(tree.size, tree.root(), nextTimestamp(clock(), last?.timestampNs), this.#key);
     const buckets: LeafBucket[] = [];
     for (const { hash } of entries) buckets.push(...leaves.add(hash));
     hooks.at('head-signed');
-    // A crash here: a signature was made that nobody will ever see. The next head may be another one of the same size.
+    // A crash here: the signature never left the process. The next head may be a different one of the same
+    // size.
 
-    // 3. One transaction. 4. `commit` returns when it is flushed: LMDB writes the data pages, syncs them, and writes
-    // the meta page that makes them valid through a handle of its own opened with O_DSYNC. A crash before the meta
-    // page is on disk: the transaction never was, and nothing was promised.
-    // A crash after it, but before the next line: the entries are in the log and their callers don't know; they
-    // come again with the same ids and are told the same indices.
+    // 3. One transaction. 4. `commit` returns when it is flushed: LMDB writes the data pages, syncs them, and
+    //    writes the meta page that makes them valid through a separate handle opened with O_DSYNC. A crash
+    //    before the meta page is on disk: the transaction never happened, and nothing was promised. A crash
+    //    after it, but before the next line: the entries are in the log and their callers do not know; they
+    //    retry with the same ids and receive the same indices.
     storage.commit({ first, entries, pages: tree.takePages(), buckets, head }, () =>
       hooks.at('in-transaction'),
     );
     hooks.at('flushed');
 
-    // 5. Only now the head and the indices leave. A crash from here on loses nothing: start-up finds this head.
+    // 5. Only now the head and the indices leave. A crash from here on loses nothing: start-up finds this
+    //    head.
     this.#head = head;
     for (const { id } of entries) this.#queued.delete(id);
     answer(calls, head);
     hooks.at('released');
 
-    // 6. The anchor follows (see there). A crash before it is written: the log is ahead of its anchor, which is fine;
-    // behind it would be a rollback.
+    // 6. The anchor follows (anchor.ts). A crash before it is written leaves the log ahead of its anchor,
+    //    which is harmless; a log behind its anchor would be a rollback.
     this.#parts.onHead(head, entries.length, performance.now() - startMs);
   }
 
   /**
-   * The tree as it was at the last boundary of the publication schedule, signed before anything is added to it: a
-   * transaction of its own, with a timestamp between those of the heads around it.
+   * Signs the tree as of the last boundary of the publication schedule, before anything is added to it. This
+   * is a separate transaction, with a timestamp between those of the heads around it.
    */
   #publishDue(): void {
     const { publication, clock, storage, tree, hooks } = this.#parts;
@@ -332,7 +354,7 @@ export class Sequencer {
 }
 
 function edgeDiffers({ size }: SignedHead): Error {
-  return new Error(`the edge in memory does not give the root signed for ${size} leaves`);
+  return new Error(`the right edge in memory does not match the root signed for ${size} leaves`);
 }
 
 function answer(calls: readonly Call[], head: SignedHead): void {
@@ -340,10 +362,10 @@ function answer(calls: readonly Call[], head: SignedHead): void {
 }
 
 function unavailable(): ServiceError {
-  return new ServiceError('UNAVAILABLE', 'the log takes no entries for now; nothing was kept');
+  return new ServiceError('UNAVAILABLE', 'the log accepts no entries for now; nothing was stored');
 }
 
-/** UNAVAILABLE with the reason `disk_full`. */
+/** Returns UNAVAILABLE with the reason `disk_full`. */
 export function diskFull(): ServiceError {
-  return new ServiceError('UNAVAILABLE', 'the disk is full; nothing was kept', { reason: 'disk_full' });
+  return new ServiceError('UNAVAILABLE', 'the disk is full; nothing was stored', { reason: 'disk_full' });
 }

@@ -15,9 +15,9 @@ interface Trusted {
 }
 
 /**
- * Raises a finding where a head was removed from the history of a log that may go on.
+ * Raises a finding if a head was removed from the history of a log that is otherwise trusted.
  *
- * @throws Distrust where the database is damaged
+ * @throws UntrustedLogError if the database is damaged
  */
 export function raiseHeadFindings(log: Trusted, { anchor, journal }: Witnesses): void {
   try {
@@ -44,12 +44,14 @@ export function raiseHeadFindings(log: Trusted, { anchor, journal }: Witnesses):
   }
 }
 
-/** Whether another checkpoint key is active than the one that ledger.mdb names. */
+/** Whether the active checkpoint key differs from the one recorded in ledger.mdb. */
 export function isCheckpointKeyNew({ storage, keys }: Trusted): boolean {
   return keys.active('checkpoint')?.kid !== storage.checkpointKey();
 }
 
-/** Judges the active checkpoint key, and records it once an entry of the log explains it. @throws DamagedError */
+/**
+ * Checks the active checkpoint key, and records it once an entry of the log explains it. @throws DamagedError
+ */
 export function watchCheckpointKey(log: Trusted): void {
   const { storage, keys, findings } = log;
   const recorded = storage.checkpointKey();
@@ -60,7 +62,7 @@ export function watchCheckpointKey(log: Trusted): void {
   if (verdict.kind === 'replaced')
     findings.raise(
       'checkpoint_key_replaced',
-      `${verdict.why}: compare it with the key that witnesses and auditors know`,
+      `${verdict.why}; compare it with the key that witnesses and auditors know`,
     );
   if (verdict.kind !== 'right') return;
   findings.clear('checkpoint_key_replaced');

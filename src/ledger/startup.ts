@@ -14,37 +14,42 @@ import { LeafIndex } from './storage/leaf-index.ts';
 import { Nodes } from './storage/nodes.ts';
 import { DamagedError, type LedgerStorage, type SignedHead } from './storage/storage.ts';
 
-/** Entries at the end that are hashed again at each start. */
+/** Number of entries at the end that are hashed again at each start. */
 const rehashed = 256;
 
-/** The heads outside the database. A volume that is unavailable is no evidence; it is compared when it is back. */
+/**
+ * Records of the log outside the database. An unavailable volume is not evidence; it is compared when it is
+ * back.
+ */
 export interface Witnesses {
   readonly anchor: ObservedAnchor;
   readonly anchorPath: string;
   readonly journal: JournalReading;
-  /** What the database of events remembers; absent where there is none. */
+  /** Records of the log in the event database; absent if there is no such database. */
   readonly places?: NotedPlaces | undefined;
-  /** Entries before this one may be unknown to the database of events. */
+  /** Entries before this index may be unknown to the event database. */
   readonly accepted?: number;
 }
 
-/** What appends go on from. */
+/** The state from which appends continue. */
 export interface Recovered {
   readonly tree: GrowingTree;
   readonly leaves: LeafIndex;
-  /** How the current life began; undefined in the first one, and before its entry is there. */
+  /**
+   * The start of the current life; undefined in the first life, and before the entry of the life is logged.
+   */
   readonly life: LifeRecord | undefined;
-  /** The first entry that siem.mdb caused and does not know. */
+  /** The first entry that siem.mdb caused but does not know. */
   readonly unknownToStore: number | undefined;
 }
 
 /**
- * Everything that is checked before the log goes on, after a crash as after a clean stop: the head's signature, the
- * nodes of the right edge and the root they give, the last entries and whose they are, and what the anchor and the
- * journal and the database of events remember.
+ * Checks the log before it accepts entries, after a crash as after a clean stop: the signature of the head,
+ * the nodes of the right edge and their root, the last entries and their signers, and the records in anchor,
+ * journal and event database.
  *
- * @param start - a life that has its keys and not its entry yet
- * @throws Distrust when one of them doesn't hold.
+ * @param start - a life that has its keys but not its entry yet
+ * @throws UntrustedLogError if a check fails
  */
 export function recover(
   storage: LedgerStorage,
@@ -56,7 +61,7 @@ export function recover(
     const head = storage.latestHead();
     const size = head?.size ?? 0;
     if (head !== undefined) checkSignature(head, keys);
-    // Before the nodes: a database that went back in time is whole in itself.
+    // Before the nodes: a database that was rolled back is consistent in itself.
     checkNotSmaller(size, keys, seen);
     const tree = checkNodes(storage, size, head);
     const nodes = new Nodes(storage);
@@ -80,7 +85,7 @@ export function recover(
   }
 }
 
-/** The last head of a database that may be damaged. */
+/** Returns the last head of a database that may be damaged; undefined if it cannot be read. */
 export function readableHead(storage: LedgerStorage | undefined): SignedHead | undefined {
   try {
     return storage?.latestHead();
@@ -96,33 +101,36 @@ function checkSignature(head: SignedHead, keys: KeyRing): void {
     throw corrupt(`the signature of the last head (size ${head.size}) is not valid`);
 }
 
-/** Key files that are older than the log would let a key sign again that has ended. */
+/** Rejects key files that are older than the log, which would let a key that has ended sign again. */
 function checkSigner(what: string, kid: string, keys: KeyRing): void {
   const state = keys.get(kid)?.state;
   if (state === undefined)
     throw keysLost(`${what} was signed by key ${kid}, which is not in the folder keys`);
   if (state === 'pending')
     throw keysLost(
-      `${what} was signed by key ${kid}, of which the folder keys has a file of before it signed`,
+      `${what} was signed by key ${kid}, and the file of this key in the folder keys is older than its first signature`,
     );
 }
 
 function checkNodes(storage: LedgerStorage, size: number, head: SignedHead | undefined): GrowingTree {
   checkNothingBeyond(storage, size);
   const tree = GrowingTree.load(sha256, size, (page) => storage.page(page));
-  if (tree === undefined) throw corrupt('the nodes on the right edge of the tree do not fit each other');
+  if (tree === undefined) throw corrupt('the nodes on the right edge of the tree are inconsistent');
   if (head !== undefined && !equalHashes(tree.root(), head.root)) {
-    throw corrupt(`the nodes give another root than the signed head of ${size} leaves`);
+    throw corrupt(`the root of the nodes differs from the signed head of ${size} leaves`);
   }
   return tree;
 }
 
-/** One transaction writes entries, nodes and head: where one of them is ahead of the others, it wasn't written as a whole. */
+/**
+ * Entries, nodes and head are written in one transaction. If one of them is ahead of the others, a write was
+ * incomplete.
+ */
 function checkNothingBeyond(storage: LedgerStorage, size: number): void {
   if (storage.canonical(size) !== undefined)
     throw halfWritten(`entry ${size} lies beyond the last head, of ${size} leaves`);
   if (size > 0 && storage.canonical(size - 1) === undefined)
-    throw halfWritten(`the last head has ${size} leaves, but entry ${size - 1} is not there`);
+    throw halfWritten(`the last head has ${size} leaves, but entry ${size - 1} is missing`);
   for (const page of edgePages(size)) {
     const wanted = pageHashes(pageWidth(page, size)) * hashBytes;
     const { length } = storage.page(page) ?? { length: 0 };
@@ -145,7 +153,7 @@ function checkEntries(storage: LedgerStorage, nodes: Nodes, keys: KeyRing, size:
   }
 }
 
-/** Fields of an entry; none where it is of another form, which is for `candor fsck` to tell. */
+/** Returns fields of an entry; none if the entry is malformed, which `candor fsck` reports. */
 function fieldsOf(canonical: Uint8Array | undefined): Partial<Record<'id' | 'kind' | 'key_id', unknown>> {
   try {
     return JSON.parse(new TextDecoder().decode(canonical)) ?? {};
@@ -158,25 +166,26 @@ function checkNotSmaller(size: number, keys: KeyRing, { anchor, anchorPath, jour
   if (anchor.kind === 'unreadable') throw anchorUnreadable(anchorPath, anchor.why, size);
   if (anchor.kind === 'head' && !verifyHead(anchor.head, keys)) throw anchorForeign(anchorPath);
   const remembered = Math.max(anchored(anchor, keys)?.size ?? 0, journal.largest?.size ?? 0);
-  if (size < remembered) throw rollback(`The log has ${size} leaves, but ${remembered} were signed before.`);
+  if (size < remembered)
+    throw rollback(`The log has ${size} leaves, but ${remembered} are known to have been signed.`);
 }
 
 /**
- * Compares the log with anchor and journal while it runs, when their volumes are back.
+ * Compares the running log with anchor or journal when their volumes are back.
  *
- * @throws Distrust as at start-up
+ * @throws UntrustedLogError as at start-up
  */
 export function compareWitnesses(nodes: Nodes, size: number, keys: KeyRing, seen: Witnesses): void {
   checkNotSmaller(size, keys, seen);
   checkExtends(nodes, size, keys, seen);
 }
 
-/** The anchor's head, where it was signed in the current life. */
+/** Returns the anchor's head if it was signed in the current life. */
 function anchored(anchor: ObservedAnchor, keys: KeyRing): SignedHead | undefined {
   return anchor.kind === 'head' && headJudge(keys).isCurrent?.(anchor.head) ? anchor.head : undefined;
 }
 
-/** The trees that the anchor and the journal remember must be beginnings of this one. */
+/** Requires that the trees in anchor and journal are prefixes of this one. */
 function checkExtends(nodes: Nodes, size: number, keys: KeyRing, { anchor, journal }: Witnesses): void {
   const head = anchored(anchor, keys);
   if (head !== undefined) checkBeginning(nodes, size, head, 'anchor');
@@ -185,6 +194,6 @@ function checkExtends(nodes: Nodes, size: number, keys: KeyRing, { anchor, journ
 
 function checkBeginning(nodes: Nodes, size: number, head: SignedHead, source: string): void {
   if (head.size > 0 && !equalHashes(nodes.rootAt(head.size, size), head.root)) {
-    throw rollback(`The ${source} has another root for ${head.size} leaves than this log.`);
+    throw rollback(`The ${source} and this log have different roots for ${head.size} leaves.`);
   }
 }

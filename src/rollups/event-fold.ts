@@ -16,7 +16,6 @@ const { network_events, bytes, rejected_connections, dns_events, nxdomain } = co
 /** The code of answers about names that don't exist (RFC 1035, section 4.1.1). */
 const nameError = 3;
 const refused = connectionStates.indexOf('refused');
-const reset = connectionStates.indexOf('reset');
 
 /** What is kept of buckets until it is added to those of all levels: more than these keep, so that little is lost. */
 export const cellFineness: Fineness = { hashes: 1024, entries: 128 };
@@ -47,8 +46,6 @@ export class EventFold implements FlowSink {
   #from = 0;
   #row = 0;
   readonly #bytes = new Float64Array(limits.maxBlockRows);
-  /** 1 in rows of connections that weren't reported before and weren't answered. */
-  readonly #unanswered = new Uint8Array(limits.maxBlockRows);
   readonly #times = new Float64Array(limits.maxBlockRows);
   readonly #receipts = new Float64Array(limits.maxBlockRows);
   readonly #numbers = new Float64Array(limits.maxBlockRows);
@@ -102,9 +99,7 @@ export class EventFold implements FlowSink {
   }
 
   flow(fact: Readonly<FlowFact>): void {
-    const row = this.#row++;
-    this.#bytes[row] = fact.bytes;
-    this.#unanswered[row] = fact.answered ? 0 : fact.connections;
+    this.#bytes[this.#row++] = fact.bytes;
   }
 
   end(): void {
@@ -191,8 +186,7 @@ export class EventFold implements FlowSink {
       const { counts } = cell.rollup;
       counts[network_events]!++;
       counts[bytes]! += this.#bytes[row]!;
-      if (this.#unanswered[row] === 1 && (states[row] === refused || states[row] === reset))
-        counts[rejected_connections]!++;
+      if (states[row] === refused) counts[rejected_connections]!++;
     }
   }
 

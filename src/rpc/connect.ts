@@ -5,21 +5,22 @@ import type { MethodList } from './methods.ts';
 import { pack } from './transfer.ts';
 import type { FromWorker, MessagePortLike, ToWorker } from './wire.ts';
 
-/** What a call counts for in flight besides its arguments: bounds the number of calls, too. */
+/** In-flight bytes counted for each call besides its arguments, which also bounds the number of calls. */
 const CALL_BYTES = 256;
 
 /** The caller's end of a port. */
 export interface Connection<T> {
   /**
-   * Every method posts its call at once and resolves with the result. The buffers among its arguments are moved
-   * (see `pack`): the caller's are detached, unless the call fails with OVERLOADED or CANCELLED before it is sent.
-   * Errors: OVERLOADED when `maxInFlightBytes` are in flight, with nothing sent; CANCELLED (see `withSignal`);
-   * the ServiceErrors of the implementation; anything else is a bug there, with its name, message and stack.
+   * Every method posts its call immediately and resolves with the result. The buffers among its arguments are
+   * moved (see `pack`) and the caller's are detached, unless the call fails with OVERLOADED or CANCELLED
+   * before it is sent. Errors: OVERLOADED when `maxInFlightBytes` are in flight, with nothing sent; CANCELLED
+   * (see `withSignal`); the ServiceErrors of the implementation; any other error is a bug there, with its
+   * name, message and stack.
    */
   readonly api: T;
-  /** Bytes of the calls that have not been answered, cancelled ones included. */
+  /** Bytes of unanswered calls, including cancelled ones. */
   readonly inFlightBytes: number;
-  /** How many calls have not been answered, cancelled ones included. */
+  /** Number of unanswered calls, including cancelled ones. */
   readonly pending: number;
   /** Fails the pending calls and all later ones with `error`. */
   close(error: Error): void;
@@ -32,7 +33,7 @@ export interface ConnectOptions {
   readonly name?: string;
 }
 
-/** One call: method, arguments, and what aborts it. */
+/** Performs a call of a method, with arguments and an abort signal. */
 export type Caller = (
   method: string,
   args: readonly unknown[],
@@ -41,14 +42,17 @@ export type Caller = (
 
 interface Pending {
   readonly bytes: number;
-  /** Settles the caller's promise with the value, unless there is an error; without effect once it gave up. */
+  /**
+   * Settles the caller's promise with the value, or with the error if there is one. No effect after a
+   * cancellation.
+   */
   settle(error: Error | undefined, value?: unknown): void;
 }
 
 /** How each api reaches its implementation, for `withSignal`. */
 const callers = new WeakMap<object, { names: readonly string[]; call: Caller }>();
 
-/** An object that has the methods of `list`, each of which calls `call`. */
+/** Returns an object with the methods of `list`, each of which calls `call`. */
 export function callerApi<T extends object>(list: MethodList<T>, call: Caller, signal?: AbortSignal): T {
   return apiOf(list.names, call, signal) as T;
 }
@@ -61,16 +65,17 @@ function apiOf(names: readonly string[], call: Caller, signal?: AbortSignal): ob
 }
 
 /**
- * The same api, whose calls reject with CANCELLED as soon as `signal` is aborted. The other end drops such a call
- * if it has not started it; a running one sees its own signal (`currentSignal`) and may go on: its outcome isn't
- * known. An implementation in the caller's own thread is returned as it is: it was not asked for a signal.
+ * Returns the same api, whose calls reject with CANCELLED as soon as `signal` is aborted. The other end drops
+ * such a call if it has not started. A running call sees its own signal (`currentSignal`) and may continue,
+ * so its outcome is unknown. An implementation in the caller's own thread is returned unchanged and ignores
+ * the signal.
  */
 export function withSignal<T extends object>(api: T, signal: AbortSignal): T {
   const caller = callers.get(api);
   return caller === undefined ? api : (apiOf(caller.names, caller.call, signal) as T);
 }
 
-/** Gives the caller of the other end of `port` the interface that `expose` serves there. */
+/** Connects the caller to the interface that `expose` serves at the other end of `port`. */
 export function connect<T extends object>(
   port: MessagePortLike,
   list: MethodList<T>,
@@ -89,12 +94,12 @@ export function connect<T extends object>(
   };
 }
 
-/** A connection before it has an interface. */
+/** A connection without its interface. */
 export interface Line {
   readonly call: Caller;
   readonly inFlightBytes: number;
   readonly pending: number;
-  /** Resolves when nothing is pending. */
+  /** Resolves when no calls are pending. */
   idle(): Promise<void>;
   close(error: Error): void;
 }
@@ -110,10 +115,10 @@ export function openLine(port: MessagePortLike, options: ConnectOptions = {}): L
 
   const post = (message: ToWorker, transfer?: ArrayBuffer[]): void => port.postMessage(message, transfer);
 
-  const tellIdle = (): void => {
-    const tell = whenIdle;
+  const resolveIdle = (): void => {
+    const waiters = whenIdle;
     whenIdle = [];
-    for (const resolve of tell) resolve();
+    for (const resolve of waiters) resolve();
   };
 
   const receive = (message: unknown): void => {
@@ -125,7 +130,7 @@ export function openLine(port: MessagePortLike, options: ConnectOptions = {}): L
     inFlightBytes -= call.bytes;
     if (reply.kind === 'result') call.settle(undefined, reply.value);
     else call.settle(fromFault(reply.fault));
-    if (pending.size === 0) tellIdle();
+    if (pending.size === 0) resolveIdle();
   };
 
   const call: Caller = (method, args, signal) =>
@@ -135,11 +140,11 @@ export function openLine(port: MessagePortLike, options: ConnectOptions = {}): L
       const { value, transfer, bytes: argumentBytes } = pack(args);
       const bytes = argumentBytes + CALL_BYTES;
       if (inFlightBytes + bytes > maxInFlightBytes) {
-        const sum = `${bytes} bytes on top of ${inFlightBytes} in flight pass ${maxInFlightBytes}`;
+        const sum = `${bytes} bytes and ${inFlightBytes} in flight exceed ${maxInFlightBytes}`;
         return reject(new ServiceError('OVERLOADED', `${name}.${method}: ${sum}`));
       }
       const id = nextId++;
-      // Throws, and so rejects, for what can't be cloned; then nothing was sent or detached.
+      // Throws, and so rejects, for values that cannot be cloned; nothing was sent or detached then.
       post({ kind: 'call', id, method, args: value as readonly unknown[] }, transfer);
       const onAbort = (): void => {
         reject(cancelled(name, method));
@@ -176,11 +181,11 @@ export function openLine(port: MessagePortLike, options: ConnectOptions = {}): L
       pending.clear();
       inFlightBytes = 0;
       for (const { settle } of calls) settle(error);
-      tellIdle();
+      resolveIdle();
     },
   };
 }
 
 function cancelled(name: string, method: string): ServiceError {
-  return new ServiceError('CANCELLED', `${name}.${method}: the caller gave up`);
+  return new ServiceError('CANCELLED', `${name}.${method}: cancelled by the caller`);
 }

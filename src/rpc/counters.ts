@@ -1,36 +1,37 @@
 /**
- * A small table of named counters over a SharedArrayBuffer: any thread adds, `/metrics` reads, and no message is
- * sent. One 64-bit integer each, in the order of the names, changed with Atomics: no addition is ever lost.
+ * A table of named counters in a SharedArrayBuffer: any thread adds, `/metrics` reads, and no message is
+ * sent. Each counter is a 64-bit integer, in the order of the names, changed with Atomics, so that no
+ * addition is lost.
  */
 export interface Counters<N extends string> {
   readonly buffer: SharedArrayBuffer;
-  /** `amount` is an integer, 1 unless given. */
+  /** Adds `amount`, an integer, by default 1. */
   add(name: N, amount?: number): void;
-  /** For gauges: sizes, depths, times in whole units. */
+  /** Sets a gauge, such as a size, a depth, or a time in whole units. */
   set(name: N, value: number): void;
-  /** Each value by itself is exact; together they aren't one instant's. */
+  /** Returns the values. Each is exact, but together they are not of one instant. */
   read(): Record<N, number>;
 }
 
-/** New counters, all zero. Hand `buffer` to the other threads (as workerData) and open it there. */
+/** Creates counters, all zero. Pass `buffer` to other threads (as workerData) and open it there. */
 export function createCounters<const N extends string>(names: readonly N[]): Counters<N> {
   return openCounters(names, new SharedArrayBuffer(names.length * BigInt64Array.BYTES_PER_ELEMENT));
 }
 
-/** The counters of another thread, by the same names in the same order. */
+/** Opens the counters of another thread, with the same names in the same order. */
 export function openCounters<const N extends string>(
   names: readonly N[],
   buffer: SharedArrayBuffer,
 ): Counters<N> {
   const cells = new BigInt64Array(buffer);
   if (cells.length !== names.length) {
-    throw new RangeError(`counters: ${cells.length} cells came for ${names.length} names`);
+    throw new RangeError(`counters: there are ${cells.length} cells for ${names.length} names`);
   }
   const index = new Map(names.map((name, i) => [name, i]));
-  if (index.size !== names.length) throw new RangeError('counters: a name comes twice');
+  if (index.size !== names.length) throw new RangeError('counters: duplicate name');
   const at = (name: N): number => {
     const i = index.get(name);
-    if (i === undefined) throw new RangeError(`counters: no counter is named ${name}`);
+    if (i === undefined) throw new RangeError(`counters: there is no counter ${name}`);
     return i;
   };
   return {

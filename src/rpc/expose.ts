@@ -7,19 +7,23 @@ import type { FromWorker, MessagePortLike, ToWorker } from './wire.ts';
 type Method = (...args: readonly unknown[]) => unknown;
 type Call = Extract<ToWorker, { kind: 'call' }>;
 
-/** A call that has been started and not answered. Its controller exists once the implementation asked for the signal. */
+/**
+ * A call that was started but not answered. Its controller is created when the implementation requests the
+ * signal.
+ */
 interface Running {
   controller: AbortController | undefined;
   cancelled: boolean;
 }
 
-/** The call whose implementation runs right now, up to its first `await`. */
+/** The call whose implementation currently runs, up to its first `await`. */
 let current: Running | undefined;
 
 /**
- * The signal of the call being served: aborted when its caller gives up. To be asked before the first `await` of
- * an implementation (and kept in a variable); undefined outside of a call, as when an implementation is used in
- * the caller's own thread. (An AsyncLocalStorage would slow every promise of the thread, for the few that ask.)
+ * Returns the signal of the current call, which is aborted when its caller cancels. Must be called before the
+ * first `await` of an implementation (and stored in a variable). Undefined outside of a call, as when an
+ * implementation is used in the caller's own thread. (An AsyncLocalStorage would slow every promise of the
+ * thread for few users.)
  */
 export function currentSignal(): AbortSignal | undefined {
   if (current === undefined) return undefined;
@@ -31,12 +35,12 @@ export function currentSignal(): AbortSignal | undefined {
 }
 
 /**
- * Serves the methods of `list` to the other end of `port`, and says so to it (`supervise` waits for that): call it
- * when the implementation is ready.
+ * Serves the methods of `list` to the other end of `port`, and sends it a ready message (`supervise` waits
+ * for that). Call it when the implementation is ready.
  *
- * Order: calls are started in the order of arrival, all that have arrived together in one turn, so that an
- * implementation can gather them. Ownership: buffers of arguments belong to the implementation; those of its
- * results are moved and detached. Cancelled calls that have not been started never are.
+ * Order: calls are started in the order of arrival; all that have arrived together start in one turn, so that
+ * an implementation can batch them. Ownership: buffers of arguments belong to the implementation; buffers of
+ * its results are moved and detached. Cancelled calls that have not been started are never started.
  */
 export function expose<T extends object>(
   port: MessagePortLike,
@@ -68,7 +72,7 @@ export function expose<T extends object>(
   const start = ({ id, method, args }: Call): void => {
     const serve = table.get(method);
     if (serve === undefined) {
-      fail(id, new Error(`no method ${method} is exposed`));
+      fail(id, new Error(`there is no exposed method ${method}`));
       return;
     }
     const call: Running = { controller: undefined, cancelled: false };
@@ -100,7 +104,7 @@ export function expose<T extends object>(
 
   const cancel = (id: number): void => {
     if (waiting.delete(id)) {
-      fail(id, new ServiceError('CANCELLED', 'the caller gave up'));
+      fail(id, new ServiceError('CANCELLED', 'cancelled by the caller'));
       return;
     }
     const call = running.get(id);
@@ -112,7 +116,7 @@ export function expose<T extends object>(
   port.on('message', (message) => {
     const received = message as ToWorker;
     if (received.kind === 'cancel') return cancel(received.id);
-    // Messages that lie in the port are all read before the check phase: cancellations overtake their calls.
+    // All messages in the port are read before the check phase, so cancellations overtake their calls.
     if (waiting.size === 0) setImmediate(startWaiting);
     waiting.set(received.id, received);
   });

@@ -1,7 +1,7 @@
 import { errorCodes, ServiceError } from '../errors.ts';
 import type { Fault } from './wire.ts';
 
-/** What of an error crosses to another thread: class, code and details, or name, message and stack of a bug. */
+/** Converts an error for another thread: class, code and details, or name, message and stack of a bug. */
 export function toFault(error: unknown): Fault {
   if (error instanceof ServiceError) {
     return { kind: 'service', code: error.code, message: error.message, details: error.details };
@@ -12,7 +12,10 @@ export function toFault(error: unknown): Fault {
   return { kind: 'bug', name: 'Error', message: `thrown: ${String(error)}`, stack: undefined };
 }
 
-/** The error on the side that called: a `ServiceError`, or an `Error` with the name and stack of the bug. */
+/**
+ * Restores the error in the calling thread: a `ServiceError`, or an `Error` with the name and stack of the
+ * bug.
+ */
 export function fromFault(fault: Fault): Error {
   if (fault.kind === 'service') return new ServiceError(fault.code, fault.message, fault.details);
   const error = new Error(fault.message);
@@ -22,11 +25,12 @@ export function fromFault(fault: Fault): Error {
 }
 
 /**
- * The error of a worker thread's `error` event. Node has cloned it: own properties survived, the class did not.
+ * Restores the error of a worker thread's `error` event. Node has cloned it: own properties survived, the
+ * class did not.
  */
 export function fromUncaught(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(`thrown: ${String(error)}`);
-  // Of a DOMException (a DataCloneError, say) only the stack came through; it begins with name and message.
+  // Only the stack of a DOMException (such as a DataCloneError) is cloned; it begins with name and message.
   if (error.message === '') error.message = error.stack?.split('\n    at ', 1)[0] ?? '';
   if (error.name !== 'ServiceError' || !('code' in error)) return error;
   const { code, details } = error as Error & Pick<ServiceError, 'code' | 'details'>;

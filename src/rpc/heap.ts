@@ -1,13 +1,16 @@
 import type { ResourceLimits } from 'node:worker_threads';
 
-/** What a thread's JavaScript heap may grow to, ArrayBuffers not included. Past it the worker dies, and only it. */
+/**
+ * Limits of a thread's JavaScript heap, without ArrayBuffers, in MB. Exceeding them ends the worker, not the
+ * process.
+ */
 export interface HeapLimits {
   readonly maxOldGenerationMb?: number;
-  /** Semi-space: a small one keeps the thread small and collects more often. */
+  /** Semi-space. A small one keeps the thread small but collects more often. */
   readonly maxYoungGenerationMb?: number;
 }
 
-/** The same in Node's words; what isn't given stays Node's default. */
+/** Converts the limits to Node's options; Node's defaults apply to the rest. */
 export function resourceLimits({ maxOldGenerationMb, maxYoungGenerationMb }: HeapLimits): ResourceLimits {
   const limits: ResourceLimits = {};
   if (maxOldGenerationMb !== undefined) limits.maxOldGenerationSizeMb = maxOldGenerationMb;

@@ -7,23 +7,23 @@ import { ServiceError } from '../errors.ts';
 import type { Pool, PoolStats, RunOptions, TaskTable } from './pool.ts';
 
 export interface LaneOptions {
-  /** Of the pool. */
+  /** Threads of the pool. */
   readonly threads: number;
-  /** Long tasks that wait; past it `run` fails with OVERLOADED. */
+  /** Maximum waiting long tasks; beyond it `run` fails with OVERLOADED. */
   readonly maxQueue: number;
-  /** Tasks of one caller that run or wait; past it `run` fails with RATE_LIMITED. */
+  /** Maximum running or waiting tasks of one caller; beyond it `run` fails with RATE_LIMITED. */
   readonly maxOfCaller: number;
-  /** Tasks that are known to be short. Whatever else there is may be long. */
+  /** Whether a task is known to be short. All others may be long. */
   isShort(task: string, input: unknown): boolean;
 }
 
 /**
- * A pool of which long tasks leave one thread to the short ones, where it has more than one, and in which no caller
- * keeps the others waiting: the next long task is of whoever waits without having had a turn for longest. Of one
- * caller, and within each lane, tasks begin in the order of `run`.
+ * Wraps a pool so that long tasks leave one thread to short ones, if it has more than one, and callers share
+ * it fairly: the next long task is taken from the caller whose last turn is longest ago. Tasks of one caller
+ * start in the order of `run` within each lane.
  *
- * Errors: those of the pool; RATE_LIMITED for a caller who has as many tasks under way as one may. Tasks without a
- * caller are this service's own: they are not counted, and are as one caller where they wait.
+ * Errors: those of the pool; RATE_LIMITED for a caller with too many unfinished tasks. Tasks without a caller
+ * belong to the service: they are not counted, and share one queue.
  */
 export function inLanes<Tasks extends TaskTable<Tasks>>(
   pool: Pool<Tasks>,
@@ -38,7 +38,7 @@ interface AnyPool extends Pick<Pool<never>, 'stats' | 'close'> {
 }
 
 interface Waiting {
-  /** Hands it to the pool; resolves when it has ended in any way. */
+  /** Starts the task in the pool; resolves when it has ended, with or without error. */
   begin(): Promise<void>;
 }
 
@@ -46,10 +46,10 @@ class Lanes {
   readonly #pool: AnyPool;
   readonly #options: LaneOptions;
   readonly #maxLong: number;
-  /** Tasks under way, by caller; callers without any are not there. */
-  readonly #underWay = new Map<string, number>();
-  /** Long tasks that wait, by caller; the first caller is the next. No line is empty. */
-  readonly #lines = new Map<string, Set<Waiting>>();
+  /** Number of unfinished tasks by caller; callers without tasks are absent. */
+  readonly #unfinished = new Map<string, number>();
+  /** Waiting long tasks by caller; the first caller is next. There are no empty queues. */
+  readonly #queues = new Map<string, Set<Waiting>>();
   #waiting = 0;
   #longRunning = 0;
   #closing: Promise<void> | undefined;
@@ -75,38 +75,40 @@ class Lanes {
   }
 
   #count(caller: string): () => void {
-    const own = this.#underWay.get(caller) ?? 0;
+    const own = this.#unfinished.get(caller) ?? 0;
     if (own >= this.#options.maxOfCaller)
-      throw new ServiceError('RATE_LIMITED', `${own} queries of this principal are under way already`, {
+      throw new ServiceError('RATE_LIMITED', `this principal already has ${own} queries in progress`, {
         retry_after_s: 1,
       });
-    this.#underWay.set(caller, own + 1);
+    this.#unfinished.set(caller, own + 1);
     return () => {
-      const left = this.#underWay.get(caller)! - 1;
-      if (left === 0) this.#underWay.delete(caller);
-      else this.#underWay.set(caller, left);
+      const left = this.#unfinished.get(caller)! - 1;
+      if (left === 0) this.#unfinished.delete(caller);
+      else this.#unfinished.set(caller, left);
     };
   }
 
   #runLong(task: string, input: unknown, options: RunOptions): Promise<unknown> {
     const { signal, caller = '' } = options;
     return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(givenUp(task));
+      if (signal?.aborted) return reject(cancelled(task));
       if (this.#longRunning >= this.#maxLong && this.#waiting >= this.#options.maxQueue)
-        return reject(new ServiceError('OVERLOADED', `${task}: ${this.#waiting} long queries wait already`));
-      const giveUp = (): void => {
+        return reject(
+          new ServiceError('OVERLOADED', `${task}: ${this.#waiting} long queries are already waiting`),
+        );
+      const cancel = (): void => {
         this.#leave(caller, waiting);
-        reject(givenUp(task));
+        reject(cancelled(task));
       };
       const waiting: Waiting = {
         begin: () => {
-          signal?.removeEventListener('abort', giveUp);
+          signal?.removeEventListener('abort', cancel);
           return this.#pool.run(task, input, options).then(resolve, reject);
         },
       };
-      signal?.addEventListener('abort', giveUp, { once: true });
-      const line = this.#lines.get(caller);
-      if (line === undefined) this.#lines.set(caller, new Set([waiting]));
+      signal?.addEventListener('abort', cancel, { once: true });
+      const line = this.#queues.get(caller);
+      if (line === undefined) this.#queues.set(caller, new Set([waiting]));
       else line.add(waiting);
       this.#waiting++;
       this.#next();
@@ -115,13 +117,13 @@ class Lanes {
 
   #next(): void {
     while (this.#longRunning < this.#maxLong) {
-      const [turn] = this.#lines;
+      const [turn] = this.#queues;
       if (turn === undefined) break;
       const [caller, line] = turn;
       const [waiting] = line;
       this.#leave(caller, waiting!);
-      // Behind all others that wait.
-      if (this.#lines.delete(caller)) this.#lines.set(caller, line);
+      // Moves the caller to the end.
+      if (this.#queues.delete(caller)) this.#queues.set(caller, line);
       this.#longRunning++;
       void waiting!.begin().finally(() => {
         this.#longRunning--;
@@ -132,10 +134,10 @@ class Lanes {
   }
 
   #leave(caller: string, waiting: Waiting): void {
-    const line = this.#lines.get(caller);
+    const line = this.#queues.get(caller);
     if (!line?.delete(waiting)) return;
     this.#waiting--;
-    if (line.size === 0) this.#lines.delete(caller);
+    if (line.size === 0) this.#queues.delete(caller);
   }
 
   stats(): PoolStats {
@@ -157,4 +159,5 @@ class Lanes {
   }
 }
 
-const givenUp = (task: string): ServiceError => new ServiceError('CANCELLED', `${task}: the caller gave up`);
+const cancelled = (task: string): ServiceError =>
+  new ServiceError('CANCELLED', `${task}: cancelled by the caller`);

@@ -1,7 +1,7 @@
-/** What can be called across threads: an object of asynchronous methods and nothing else. */
+/** An interface that can be called across threads: asynchronous methods only. */
 export type Callable<T> = { [K in keyof T]: (...args: never) => Promise<unknown> };
 
-/** The other side of `Callable`: a method may answer at once or with a promise. */
+/** The implementation of a `Callable`: methods may return a value or a promise. */
 export type Implementation<T> = {
   [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R>
     ? (...args: A) => R | Promise<R>
@@ -10,10 +10,10 @@ export type Implementation<T> = {
 
 declare const interfaceOf: unique symbol;
 
-/** The methods of `T`, all of them, by name: what a connection offers and what a worker answers. */
+/** The names of all methods of `T`, which a connection offers and a worker serves. */
 export interface MethodList<T> {
   readonly names: readonly (keyof T & string)[];
-  /** Only a type: ties the list to its interface. */
+  /** Exists only as a type, and ties the list to its interface. */
   readonly [interfaceOf]?: (it: T) => T;
 }
 
@@ -22,9 +22,9 @@ type Complete<T, L extends readonly unknown[]> = [Exclude<keyof T, L[number]>] e
   : { readonly missing: Exclude<keyof T, L[number]> };
 
 /**
- * A list of method names that the compiler proves complete: `methods<Ledger>()(['append', …])`. A missing name,
- * an unknown name and an interface with a member that isn't an asynchronous method do not compile. (Two pairs of
- * parentheses, because TypeScript infers either all type parameters or none.)
+ * Creates a list of method names that the compiler proves complete: `methods<Ledger>()(['append', …])`. A
+ * missing name, an unknown name, or an interface with a member that is not an asynchronous method does not
+ * compile. (There are two pairs of parentheses because TypeScript infers either all type parameters or none.)
  */
 export function methods<T extends Callable<T>>(): <const L extends readonly (keyof T & string)[]>(
   list: L & Complete<T, L>,

@@ -3,10 +3,10 @@
  *                                                     Job {task, input, cells, slot}, buffers moved ──▶
  *                                                     ◀── Outcome {value} or {fault}, buffers moved
  *
- * The queue is ours because Piscina's doesn't count tasks that have a signal, and because it ends the thread when
- * a running one is aborted, which costs the start of another. An aborted task's caller gets its answer at once; the
- * task itself ends when it has looked at its cancel cell (`taskCancelled`), has finished, or has held its thread for
- * `maxTaskMs`: then that thread is ended, and LMDB takes back what it read.
+ * The queue is our own, because Piscina's does not count tasks with a signal, and because Piscina ends the
+ * thread when a running task is aborted and then has to start another. The caller of an aborted task gets
+ * its answer immediately. The task itself ends when it checks its cancel cell (`taskCancelled`), has
+ * finished, or has run for `maxTaskMs`: then that thread is ended, and LMDB releases its read snapshot.
  */
 import type { Worker } from 'node:worker_threads';
 import { move, Piscina, transferableSymbol, valueSymbol } from 'piscina';
@@ -19,7 +19,7 @@ import type { Fault } from './wire.ts';
 interface Job {
   readonly task: string;
   readonly input: unknown;
-  /** Int32 cells, one for each thread's task; not zero once the caller gave up. */
+  /** Int32 cells, one for each thread's task; not zero once the caller has cancelled. */
   readonly cells: SharedArrayBuffer;
   readonly slot: number;
 }
@@ -35,30 +35,35 @@ export interface PoolOptions extends HeapLimits {
   /** Names the pool in messages. */
   readonly name: string;
   readonly threads: number;
-  /** Tasks that wait for a thread; past it `run` fails with OVERLOADED. */
+  /** Maximum tasks waiting for a thread; beyond it `run` fails with OVERLOADED. */
   readonly maxQueue: number;
   readonly workerData?: unknown;
-  /** How long a task may hold its thread. Past it the thread is ended and replaced, and the task fails with WORKER_LOST. */
+  /**
+   * Time limit of a task in milliseconds. After it the thread is ended and replaced, and the task fails with
+   * WORKER_LOST.
+   */
   readonly maxTaskMs?: number;
-  /** A thread died of `error`; it is replaced. Its task, if it had one, has failed with WORKER_LOST. */
+  /** Called when a thread died of `error`; it is replaced. Its task, if any, has failed with WORKER_LOST. */
   onWorkerLost?(error: Error): void;
 }
 
 export interface RunOptions {
   readonly signal?: AbortSignal;
-  /** Whose it is, where that counts: see `inLanes`. */
+  /** The caller for whom the task runs: see `inLanes`. */
   readonly caller?: string;
-  /** Buffers to be moved that `pack` doesn't find. */
+  /** Buffers to be moved that `pack` does not find. */
   readonly transfer?: readonly ArrayBuffer[];
 }
 
 /**
- * Threads that run stateless tasks, one at a time each, begun in the order of `run`.
+ * Threads that run stateless tasks, one at a time each, started in the order of `run`.
  *
- * Ownership: buffers of the input (found as in `pack`) belong to the pool from `run` on and are moved when a thread
- * takes the task; a task that fails with OVERLOADED keeps its caller's. Buffers of the result are moved back.
- * Errors: OVERLOADED when the queue is full; CANCELLED as soon as the signal is aborted; WORKER_LOST when the
- * thread died, for its one task; UNAVAILABLE once closed; the task's own ServiceErrors; else a bug of the task.
+ * Ownership: buffers of the input (found as in `pack`) belong to the pool after `run` and are moved when a
+ * thread takes the task; a task that fails with OVERLOADED leaves them to its caller. Buffers of the result
+ * are moved back.
+ * Errors: OVERLOADED when the queue is full; CANCELLED as soon as the signal is aborted; WORKER_LOST for the
+ * task of a thread that died; UNAVAILABLE once closed; the task's own ServiceErrors; otherwise a bug of the
+ * task.
  */
 export interface Pool<Tasks> {
   run<K extends keyof Tasks & string>(
@@ -67,14 +72,14 @@ export interface Pool<Tasks> {
     options?: RunOptions,
   ): Promise<Tasks[K] extends (input: never) => infer R ? Awaited<R> : never>;
   stats(): PoolStats;
-  /** Refuses new tasks, finishes those accepted, ends the threads. */
+  /** Rejects new tasks, finishes accepted ones, ends the threads. */
   close(): Promise<void>;
 }
 
 export interface PoolStats {
   readonly queued: number;
   readonly running: number;
-  /** Tasks that ended in any way since the start. */
+  /** Tasks that ended, with or without error, since the start. */
   readonly completed: number;
 }
 
@@ -86,7 +91,7 @@ interface Waiting {
   readonly task: string;
   readonly input: unknown;
   readonly transfer: readonly ArrayBuffer[];
-  /** Its cell once a thread has it. */
+  /** Its cell once a thread runs it. */
   slot: number | undefined;
   settle(error: Error | undefined, value?: unknown): void;
 }
@@ -98,9 +103,9 @@ class BoundedPool {
   readonly #waiting = new Set<Waiting>();
   #running = 0;
   #completed = 0;
-  /** Undefined after all threads had failed to start: the next task tries again. */
+  /** Undefined after all threads failed to start; the next task tries again. */
   #piscina: Piscina<Job, Outcome> | undefined;
-  /** For each thread: resolves when it has loaded its modules, or ended. */
+  /** For each thread, resolves when it has loaded its modules or ended. */
   readonly #loaded = new WeakMap<Worker, Promise<unknown>>();
   #closing: Promise<void> | undefined;
   #whenIdle: (() => void) | undefined;
@@ -122,12 +127,13 @@ class BoundedPool {
       workerData,
       resourceLimits: resourceLimits(this.#options),
       recordTiming: false,
-      // Idle threads must return to their event loop: waiting in Atomics.wait they would run no timer, and lmdb
-      // renews its read snapshots by timers, so that they would read the past and pin its pages.
+      // Idle threads must return to their event loop: waiting in Atomics.wait they would run no timers. lmdb
+      // renews its read snapshots by timers, so the threads would read old data and pin its pages.
       atomics: 'disabled',
     });
     piscina.on('error', (error) => onWorkerLost?.(fromUncaught(error)));
-    // Piscina starts no thread to replace one that died while starting; without any, what it has would wait forever.
+    // Piscina does not replace a thread that died while starting. Without any thread, its tasks would wait
+    // forever.
     piscina.on('workerDestroy', () => {
       queueMicrotask(() => {
         this.#watchLoading(piscina);
@@ -140,7 +146,7 @@ class BoundedPool {
     return piscina;
   }
 
-  /** A thread's first message is Piscina's own, behind the loading of the module. */
+  /** A thread's first message is Piscina's own, sent after the module has loaded. */
   #watchLoading({ threads }: Piscina<Job, Outcome>): void {
     for (const thread of threads) {
       if (this.#loaded.has(thread)) continue;
@@ -155,7 +161,9 @@ class BoundedPool {
       if (this.#closing !== undefined) return reject(new ServiceError('UNAVAILABLE', `${name} is closed`));
       if (signal?.aborted) return reject(cancelled(name, task));
       if (this.#freeSlots.length === 0 && this.#waiting.size >= maxQueue) {
-        return reject(new ServiceError('OVERLOADED', `${name}.${task}: ${maxQueue} tasks wait already`));
+        return reject(
+          new ServiceError('OVERLOADED', `${name}.${task}: ${maxQueue} tasks are already waiting`),
+        );
       }
       const onAbort = (): void => {
         reject(cancelled(name, task));
@@ -218,13 +226,16 @@ class BoundedPool {
     this.#dispatch();
   }
 
-  /** A task's own errors come as outcomes; what is thrown is an input that can't be cloned, or the thread's end. */
+  /**
+   * Task errors arrive as outcomes. A thrown error means that the input cannot be cloned, or that the thread
+   * ended.
+   */
   #lost(job: Waiting, error: Error): Error {
     if (error.name === 'DataCloneError') return error;
     this.#options.onWorkerLost?.(error);
     return new ServiceError(
       'WORKER_LOST',
-      `${this.#options.name}.${job.task}: its thread died: ${error.message}`,
+      `${this.#options.name}.${job.task}: the thread died: ${error.message}`,
     );
   }
 
@@ -264,21 +275,25 @@ class BoundedPool {
 }
 
 function cancelled(name: string, task: string): ServiceError {
-  return new ServiceError('CANCELLED', `${name}.${task}: the caller gave up`);
+  return new ServiceError('CANCELLED', `${name}.${task}: cancelled by the caller`);
 }
 
-/** The task this thread runs: one at a time. */
+/** The task of this thread, which runs one at a time. */
 let current: Pick<Job, 'cells' | 'slot'> | undefined;
 
-/** Whether the caller of the running task has given up. Long tasks ask now and then, and end as they like. */
+/**
+ * Whether the caller of the running task has cancelled. Long tasks check this periodically and end as they
+ * choose.
+ */
 export function taskCancelled(): boolean {
   return current !== undefined && Atomics.load(new Int32Array(current.cells), current.slot) !== 0;
 }
 
 /**
- * What a pool's worker exports by default: `export default exposeTasks({ ingest, … })`. A task's input is its own;
- * the buffers of its result are moved (as in `pack`), so that it must not use them again. A result that can't be
- * cloned (it holds a function, say) ends the thread: Piscina posts it outside of this function.
+ * Creates the default export of a pool's worker: `export default exposeTasks({ ingest, … })`. A task owns its
+ * input. The buffers of its result are moved (as in `pack`), so the task must not use them again. A result
+ * that cannot be cloned (for example with a function) ends the thread, because Piscina posts it outside of
+ * this function.
  */
 export function exposeTasks<Tasks extends TaskTable<Tasks>>(tasks: Tasks): (job: Job) => Promise<unknown> {
   const table = new Map(Object.entries(tasks) as [string, (input: unknown) => unknown][]);
@@ -286,7 +301,7 @@ export function exposeTasks<Tasks extends TaskTable<Tasks>>(tasks: Tasks): (job:
     current = job;
     try {
       const run = table.get(job.task);
-      if (run === undefined) throw new Error(`no task ${job.task} is exposed`);
+      if (run === undefined) throw new Error(`there is no exposed task ${job.task}`);
       const { value, transfer } = pack(await run(job.input));
       return moved({ value }, transfer);
     } catch (error) {

@@ -6,7 +6,7 @@ import { type HeapLimits, resourceLimits } from './heap.ts';
 import type { MethodList } from './methods.ts';
 import type { FromWorker } from './wire.ts';
 
-/** A second death within this time of the one before is not bad luck: restarting would not help. */
+/** A second death within this time means that restarting does not help. */
 const GIVE_UP_WITHIN_MS = 60_000;
 
 export interface SuperviseOptions<T> extends HeapLimits {
@@ -14,12 +14,12 @@ export interface SuperviseOptions<T> extends HeapLimits {
   readonly name: string;
   readonly url: URL;
   readonly list: MethodList<T>;
-  /** Cloned into the worker at each start: no transferred buffers. */
+  /** Cloned into the worker at each start, so it must not contain transferred buffers. */
   readonly workerData: unknown;
   readonly maxInFlightBytes?: number;
-  /** The worker died twice within a minute (failing to start again is dying). Calls fail from now on. */
+  /** Called when the worker died twice within a minute (a failed restart counts). Calls fail from then on. */
   onGiveUp(error: Error): void;
-  /** The worker died of `error` and is being started again. */
+  /** Called when the worker died of `error` and is being restarted. */
   onRestart?(error: Error): void;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
@@ -27,21 +27,22 @@ export interface SuperviseOptions<T> extends HeapLimits {
 
 export interface Supervised<T> {
   /**
-   * The worker's interface, the same object over all restarts. Besides what `connect` says, calls fail with
-   * WORKER_LOST when the worker dies before it has answered (the outcome is unknown), and at once with UNAVAILABLE
-   * while there is no worker: it is being restarted, was given up or closed. Nothing waits for a restart, because
-   * how long that takes isn't known, and callers have their own way to say "later".
+   * The worker's interface, the same object across restarts. In addition to the errors of `connect`, calls
+   * fail with WORKER_LOST when the worker dies before it has answered (the outcome is unknown), and
+   * immediately with UNAVAILABLE while there is no worker because it is restarting, failed permanently, or
+   * was closed. Calls do not wait for a restart, because its duration is unknown, and callers have their own
+   * ways to retry.
    */
   readonly api: T;
   stats(): { readonly pending: number; readonly inFlightBytes: number; readonly restarts: number };
-  /** Refuses new calls, waits for the pending ones, then ends the thread. */
+  /** Rejects new calls, waits for pending ones, then ends the thread. */
   close(): Promise<void>;
 }
 
 /**
  * Starts a worker thread and keeps it running. Resolves when the worker has called `expose`; rejects with the
- * worker's own error if it dies before. If it dies later it is started again in the same way, by the same URL and
- * with the same data, so that recovery is no other path than a cold start.
+ * worker's own error if it dies before. If it dies later, it is restarted in the same way, with the same URL
+ * and data, so that recovery takes the same path as a cold start.
  */
 export async function supervise<T extends object>(options: SuperviseOptions<T>): Promise<Supervised<T>> {
   const supervisor = new Supervisor(options);
@@ -54,13 +55,13 @@ class Supervisor<T extends object> implements Supervised<T> {
   readonly #options: SuperviseOptions<T>;
   readonly #clock: () => number;
   #worker: Worker | undefined;
-  /** Open while the worker is ready. */
+  /** Set while the worker is ready. */
   #line: Line | undefined;
   #restarts = 0;
   #lastDeath = Number.NEGATIVE_INFINITY;
   /** Why there is no worker to call. */
   #absence = 'is starting';
-  /** The restart under way. */
+  /** The restart in progress. */
   #restarting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -74,7 +75,7 @@ class Supervisor<T extends object> implements Supervised<T> {
     });
   }
 
-  /** Resolves when the worker is ready, rejects with what it died of before. */
+  /** Resolves when the worker is ready; rejects with the error if it died before. */
   start(): Promise<void> {
     const { name, url, workerData } = this.#options;
     const worker = new Worker(url, { name, workerData, resourceLimits: resourceLimits(this.#options) });
@@ -90,7 +91,7 @@ class Supervisor<T extends object> implements Supervised<T> {
       worker.on('error', (error) => {
         failure = fromUncaught(error);
       });
-      // A reply that can't be read leaves its call without an answer: as good as a lost worker.
+      // An unreadable reply leaves its call without an answer, so the worker is treated as lost.
       worker.on('messageerror', (error) => {
         failure = error;
         void worker.terminate();
@@ -138,7 +139,7 @@ class Supervisor<T extends object> implements Supervised<T> {
   }
 
   async #close(): Promise<void> {
-    // Node 22 aborts the process when a thread is ended in the midst of loading its modules.
+    // Node 22 aborts the process when a thread is ended while it loads its modules.
     await this.#restarting;
     await this.#line?.idle();
     await this.#worker?.terminate();

@@ -1,18 +1,23 @@
 import { isMarkedAsUntransferable } from 'node:worker_threads';
 
-/** Containers nested deeper are cloned as they are. What crosses here is nested 4 deep at most. */
+/**
+ * Containers nested deeper are cloned without a search for buffers. Real messages are nested at most 4 deep.
+ */
 const MAX_DEPTH = 6;
-/** Objects and arrays looked into for one message; past it the rest is cloned as it is. Also ends cycles. */
+/** Maximum objects and arrays searched per message; the rest is cloned without a search. Also ends cycles. */
 const MAX_CONTAINERS = 65_536;
-/** An array that begins with this many plain values holds only such: it isn't walked further. */
+/**
+ * An array that begins with this many plain values is assumed to contain only those and is not searched
+ * further.
+ */
 const SAMPLE = 64;
-/** What an object, array, number, … counts for in memory, roughly; strings and buffers are counted exactly. */
+/** Approximate memory of an object, array, number, …; strings and buffers are counted exactly. */
 const PLAIN_BYTES = 16;
 
 /** A value ready to be posted. */
 export interface Packed {
   readonly value: unknown;
-  /** Every ArrayBuffer that is moved, once. */
+  /** Every ArrayBuffer to be moved, without duplicates. */
   readonly transfer: ArrayBuffer[];
   /** Size of the message: exact for buffers, an estimate for plain data. */
   readonly bytes: number;
@@ -21,10 +26,10 @@ export interface Packed {
 /**
  * Finds the buffers in a message, so that they are moved and not copied.
  *
- * An ArrayBuffer, or a view that covers its ArrayBuffer exactly, is moved: the sender's is detached. A view of a
- * part (a pooled Buffer, a subarray) is replaced by a copy of that part in an own buffer, which is moved; its
- * ArrayBuffer, with whatever else lies in it, stays whole and stays here. SharedArrayBuffers stay shared.
- * Buffers are found in arrays and plain objects, within the bounds above; the sender's objects aren't changed.
+ * An ArrayBuffer, or a view that covers its ArrayBuffer exactly, is moved: the sender's is detached. A view
+ * of a part (a pooled Buffer, a subarray) is replaced by a copy of that part in a separate buffer, which is
+ * moved; the original ArrayBuffer stays with the sender. SharedArrayBuffers stay shared. Buffers are found in
+ * arrays and plain objects, within the limits above; the sender's objects are not changed.
  */
 export function pack(value: unknown): Packed {
   const walk = new Walk();
@@ -37,7 +42,7 @@ class Walk {
   bytes = 0;
   #containers = 0;
 
-  /** The value itself, or a copy of it where a partial view had to be replaced inside. */
+  /** Returns the value itself, or a copy of it if a partial view inside had to be replaced. */
   visit(value: unknown, depth: number): unknown {
     if (typeof value !== 'object' || value === null) {
       this.bytes += typeof value === 'string' ? value.length + PLAIN_BYTES : PLAIN_BYTES;

@@ -3,12 +3,12 @@
  *
  *  connect ── Call {id, method, args}, buffers moved ───────────▶ expose ── implementation
  *          ── Cancel {id} ──────────────────────────────────────▶ (drops it, or aborts its signal)
- *          ◀─ Ready, once, when the implementation stands ───────
+ *          ◀─ Ready, once, when the implementation is ready ─────
  *          ◀─ Result {id, value}, buffers moved ─────────────────
  *          ◀─ Failure {id, fault} ───────────────────────────────
  *
- *  Calls arrive in the order made; replies come in the order of completion. Every call gets exactly one reply,
- *  a cancelled one too: until then its bytes count as in flight.
+ *  Calls arrive in order; replies come in the order of completion. Every call gets exactly one reply, even
+ *  a cancelled one: until then its bytes count as in flight.
  */
 import type { ErrorCode, ErrorDetails } from '../errors.ts';
 
@@ -21,7 +21,7 @@ export type FromWorker =
   | { readonly kind: 'result'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failure'; readonly id: number; readonly fault: Fault };
 
-/** An error as it crosses: a structured clone of the object itself would lose its class and code. */
+/** An error as sent: a structured clone of the object itself would lose its class and code. */
 export type Fault =
   | {
       readonly kind: 'service';
@@ -36,7 +36,7 @@ export type Fault =
       readonly stack: string | undefined;
     };
 
-/** What `connect` and `expose` need of a port: a `MessagePort`, a `Worker`, `parentPort`. */
+/** The parts of a port that `connect` and `expose` need: of a `MessagePort`, a `Worker`, `parentPort`. */
 export interface MessagePortLike {
   postMessage(message: unknown, transfer?: readonly ArrayBuffer[]): void;
   on(event: 'message', listener: (message: unknown) => void): unknown;

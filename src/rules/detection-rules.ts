@@ -171,7 +171,7 @@ export class DetectionRules {
       const { document } = parsed;
       const id = canonicalUuid(document.id ?? '') ?? this.#parts.sources.newId();
       if (this.#now.rows.has(id))
-        throw new ServiceError('CONFLICT', `there is a rule ${id} already`, { rule_id: id });
+        throw new ServiceError('CONFLICT', `there is a rule ${id} already`, { field: 'source', rule_id: id });
       const row: RuleRow = {
         id,
         origin: 'api',

@@ -2,6 +2,7 @@ import { unpackRules } from '../detect/packed-rules.ts';
 import { RecordRules, type RuleSink } from '../detect/record-rules.ts';
 import type { CorrelationInput } from '../detect/sigma/correlation/correlation-input.ts';
 import { Correlator } from '../detect/sigma/correlation/correlator.ts';
+import type { Fired } from '../detect/sigma/correlation/fired.ts';
 import { keyOf, type Named } from '../detect/sigma/correlation/references.ts';
 import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
 import { parseSigma } from '../detect/sigma/parse-document.ts';
@@ -223,18 +224,26 @@ class Trial implements RuleSink {
     const correlator = new Correlator(this.#set.correlations);
     const byKey = new Map(this.#set.correlations.map((one) => [one.key, one]));
     const inputs = this.#inputs.sort((a, b) => a.timestamp - b.timestamp);
+    /** As they were reported last. */
+    const episodes = new Map<string, TestMatch>();
+    const report = (some: readonly Fired[]) => {
+      for (const fired of some) {
+        const linked = byKey.get(fired.correlation);
+        if (linked === undefined || !this.#tried.has(linked.key)) continue;
+        const { event: _, ...finding } = correlationFinding(linked, { ...fired, how: 'begins' });
+        const name = `${finding.rule_id} ${finding.began} ${finding.group}`;
+        episodes.set(name, { ...finding, event_ids: fired.events });
+      }
+    };
     for (let at = 0; at < inputs.length; at += lookEvery.inputs) {
       if (at > 0 && isOver()) {
         this.#cutShort = 'time';
         break;
       }
-      for (const fired of correlator.take(inputs.slice(at, at + lookEvery.inputs), now)) {
-        const linked = byKey.get(fired.correlation);
-        if (linked === undefined || !this.#tried.has(linked.key)) continue;
-        const { event: _, ...finding } = correlationFinding(linked, fired);
-        this.#keep({ ...finding, event_ids: fired.events });
-      }
+      report(correlator.take(inputs.slice(at, at + lookEvery.inputs), now));
     }
+    report(correlator.refresh());
+    for (const match of episodes.values()) this.#keep(match);
     this.#matches = this.#newest();
     return {
       lookedAt: this.#lookedAt,

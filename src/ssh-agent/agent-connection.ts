@@ -10,9 +10,9 @@ import {
 } from './wire.ts';
 
 /**
- * One connection to an ssh-agent, opened on demand and again after a failure. Requests run one at a time. A request that
- * fails closes the connection, because later answers could not be matched; requests that were waiting fail with it, so
- * that an agent that hangs costs one timeout and not one for each.
+ * A connection to an ssh-agent, opened on demand and reopened after a failure. Requests run one at a time. A
+ * failed request closes the connection, because later responses could not be matched to requests. Queued
+ * requests fail with it, so that an agent that hangs costs one timeout rather than one per request.
  */
 export class AgentConnection {
   readonly #path: string;
@@ -27,12 +27,20 @@ export class AgentConnection {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** The plain Ed25519 keys of the agent. @throws AgentError */
+  /**
+   * Lists the plain Ed25519 keys of the agent.
+   *
+   * @throws AgentError
+   */
   async identities(): Promise<Identity[]> {
     return readIdentities(await this.#request(identitiesRequest()));
   }
 
-  /** 64 bytes, not verified yet. @throws AgentError */
+  /**
+   * Signs a message. Returns 64 bytes, not verified.
+   *
+   * @throws AgentError
+   */
   async sign(publicKey: Uint8Array, message: Uint8Array): Promise<Uint8Array> {
     return readSignature(await this.#request(signRequest(publicKey, message)));
   }
@@ -52,7 +60,7 @@ export class AgentConnection {
     return run;
   }
 
-  /** Sends a frame and returns the body of the answer. */
+  /** Sends a frame and returns the body of the response. */
   async #exchange(frame: Uint8Array): Promise<Uint8Array> {
     this.#socket ??= this.#connect();
     try {
@@ -65,7 +73,7 @@ export class AgentConnection {
     }
   }
 
-  /** A connection that ends, or receives bytes while no request is waiting, is not used again. */
+  /** A connection that ends, or receives bytes without a pending request, is not used again. */
   #connect(): Socket {
     const socket = connect(this.#path);
     socket.unref();
@@ -98,7 +106,7 @@ function answerOf(socket: Socket, frame: Uint8Array, timeoutMs: number): Promise
     const onError = (error: Error) => settle(() => reject(error));
     const onClose = () => settle(() => reject(new AgentError('the ssh-agent closed the connection')));
     const timer = setTimeout(
-      () => settle(() => reject(new AgentError(`the ssh-agent did not answer within ${timeoutMs} ms`))),
+      () => settle(() => reject(new AgentError(`the ssh-agent did not respond within ${timeoutMs} ms`))),
       timeoutMs,
     );
     const settle = (end: () => void) => {
@@ -114,5 +122,5 @@ function answerOf(socket: Socket, frame: Uint8Array, timeoutMs: number): Promise
 function toAgentError(error: unknown, path: string): AgentError {
   if (error instanceof AgentError) return error;
   const { code = String(error) } = error as NodeJS.ErrnoException;
-  return new AgentError(`the ssh-agent cannot be reached at ${path} (${code})`);
+  return new AgentError(`cannot connect to the ssh-agent at ${path} (${code})`);
 }

@@ -8,7 +8,7 @@ export interface BlockingAgentData {
   readonly path: string;
   readonly timeoutMs: number;
   readonly port: MessagePort;
-  /** One cell: the number of the last request that was answered. */
+  /** One cell with the number of the last answered request. */
   readonly answered: Int32Array<SharedArrayBuffer>;
 }
 
@@ -24,9 +24,9 @@ export type SignAnswer = { readonly seq: number } & (
 );
 
 /**
- * Signs with an ssh-agent while the calling thread waits. The socket belongs to a thread of its own; the caller blocks
- * on a shared cell until that thread has an answer or the timeout has passed. A commit of the log signs its head this
- * way, so that nothing else runs between the head's root and its signature.
+ * Signs with an ssh-agent while blocking the calling thread. A separate thread owns the socket; the caller
+ * blocks on a shared cell until that thread has a response or the timeout has passed. A commit of the log
+ * signs its head this way, so that nothing runs between computing the root and signing it.
  */
 export class BlockingAgent {
   readonly #worker: Worker;
@@ -42,7 +42,7 @@ export class BlockingAgent {
     this.#timeoutMs = data.timeoutMs;
   }
 
-  /** Resolves once the thread takes requests; the agent itself may be absent. */
+  /** Resolves once the thread accepts requests; the agent itself may be unreachable. */
   static async start(path: string, timeoutMs: number): Promise<BlockingAgent> {
     const { port1, port2 } = new MessageChannel();
     const data = { path, timeoutMs, port: port2, answered: new Int32Array(new SharedArrayBuffer(4)) };
@@ -57,11 +57,15 @@ export class BlockingAgent {
     return new BlockingAgent(worker, data, port1);
   }
 
-  /** 64 bytes, not verified yet. @throws AgentError */
+  /**
+   * Signs a message. Returns 64 bytes, not verified.
+   *
+   * @throws AgentError
+   */
   sign(publicKey: Uint8Array, message: Uint8Array): Uint8Array {
     const seq = ++this.#seq;
     this.#port.postMessage({ seq, publicKey, message } satisfies SignOrder);
-    // The thread has a timeout of its own; waiting longer than it covers its answer's way here.
+    // The thread has its own timeout; the grace period covers the transfer of its response.
     const deadline = performance.now() + this.#timeoutMs + limits.signerGraceMs;
     for (;;) {
       const before = Atomics.load(this.#answered, 0);
@@ -72,7 +76,7 @@ export class BlockingAgent {
       }
       const left = deadline - performance.now();
       if (left <= 0 || Atomics.wait(this.#answered, 0, before, left) === 'timed-out')
-        throw new AgentError(`the ssh-agent did not answer within ${this.#timeoutMs} ms`);
+        throw new AgentError(`the ssh-agent did not respond within ${this.#timeoutMs} ms`);
     }
   }
 
@@ -81,7 +85,7 @@ export class BlockingAgent {
     await this.#worker.terminate();
   }
 
-  /** Answers to requests that timed out before are dropped. */
+  /** Drops responses to earlier requests that timed out. */
   #takeAnswer(seq: number): SignAnswer | undefined {
     for (;;) {
       const taken = receiveMessageOnPort(this.#port);

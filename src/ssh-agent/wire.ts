@@ -1,13 +1,14 @@
 /**
- * Messages of the ssh-agent protocol (draft-ietf-sshm-ssh-agent), as far as plain Ed25519 keys (RFC 8709) need them.
- * A frame is a 32-bit length, one byte of type and the contents; strings carry a 32-bit length (RFC 4251, section 5).
+ * Messages of the ssh-agent protocol (draft-ietf-sshm-ssh-agent), limited to plain Ed25519 keys (RFC 8709). A
+ * frame is a 32-bit length, a type byte and the content; strings have a 32-bit length prefix (RFC 4251,
+ * section 5).
  */
 import { limits } from '../limits.ts';
 
 const types = { failure: 5, requestIdentities: 11, identities: 12, signRequest: 13, signature: 14 } as const;
 const algorithm = 'ssh-ed25519';
 
-/** The agent cannot be reached, did not answer in time, refused, or sent something unusable. */
+/** The agent is unreachable, timed out, refused the request, or sent an invalid message. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
 }
@@ -23,13 +24,13 @@ export function identitiesRequest(): Uint8Array {
   return frame(types.requestIdentities);
 }
 
-/** Asks for a signature over the raw message: flags 0, as Ed25519 has no variants. */
+/** Requests a signature over the raw message. Flags are 0, because Ed25519 has no variants. */
 export function signRequest(publicKey: Uint8Array, message: Uint8Array): Uint8Array {
   return frame(types.signRequest, text(keyBlob(publicKey)), text(message), uint32(0));
 }
 
 /**
- * The plain Ed25519 keys of an answer, in the agent's order; keys of other kinds are left out.
+ * Reads the plain Ed25519 keys of a response, in the agent's order; other keys are omitted.
  *
  * @throws AgentError
  */
@@ -37,7 +38,7 @@ export function readIdentities(body: Uint8Array): Identity[] {
   const reader = new Reader(expectType(body, types.identities));
   const count = reader.uint32();
   if (count > limits.maxAgentIdentities)
-    throw new AgentError(`the ssh-agent lists ${count} keys; at most ${limits.maxAgentIdentities} are read`);
+    throw new AgentError(`the ssh-agent lists ${count} keys; the limit is ${limits.maxAgentIdentities}`);
   const identities: Identity[] = [];
   for (let i = 0; i < count; i++) {
     const blob = new Reader(reader.string());
@@ -51,7 +52,7 @@ export function readIdentities(body: Uint8Array): Identity[] {
 }
 
 /**
- * The 64 bytes of a signature. Whether it verifies is for the caller to check.
+ * Reads the 64 bytes of a signature, without verifying it.
  *
  * @throws AgentError
  */
@@ -67,7 +68,10 @@ export function readSignature(body: Uint8Array): Uint8Array {
   return signature;
 }
 
-/** Bytes of the frame that begins here, its length included; undefined while fewer than four bytes have arrived. */
+/**
+ * Size of the first frame in bytes, including its length field; undefined if fewer than four bytes have
+ * arrived.
+ */
 export function frameLength(bytes: Uint8Array): number | undefined {
   if (bytes.length < 4) return undefined;
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
@@ -77,8 +81,8 @@ export function frameLength(bytes: Uint8Array): number | undefined {
 }
 
 function expectType(body: Uint8Array, type: number): Uint8Array {
-  if (body[0] === types.failure) throw new AgentError('the ssh-agent refused (locked, or without the key)');
-  if (body[0] !== type) throw new AgentError(`the ssh-agent answered with message type ${body[0]}`);
+  if (body[0] === types.failure) throw new AgentError('the ssh-agent refused: locked, or lacks the key');
+  if (body[0] !== type) throw new AgentError(`the ssh-agent responded with message type ${body[0]}`);
   return body.subarray(1);
 }
 
@@ -100,7 +104,7 @@ function uint32(value: number): Uint8Array {
   return bytes;
 }
 
-/** Reads a body from its beginning and never beyond its end. */
+/** Reads a message body sequentially, with bounds checks. */
 class Reader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -110,14 +114,14 @@ class Reader {
   }
 
   uint32(): number {
-    if (this.#at + 4 > this.#bytes.length) throw cutShort();
+    if (this.#at + 4 > this.#bytes.length) throw truncated();
     this.#at += 4;
     return this.#bytes.readUInt32BE(this.#at - 4);
   }
 
   string(): Uint8Array {
     const length = this.uint32();
-    if (length > this.#bytes.length - this.#at) throw cutShort();
+    if (length > this.#bytes.length - this.#at) throw truncated();
     this.#at += length;
     return this.#bytes.subarray(this.#at - length, this.#at);
   }
@@ -127,6 +131,6 @@ class Reader {
   }
 }
 
-function cutShort(): AgentError {
-  return new AgentError('the ssh-agent sent a message that ends too early');
+function truncated(): AgentError {
+  return new AgentError('the ssh-agent sent a truncated message');
 }

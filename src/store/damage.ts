@@ -39,9 +39,9 @@ export function damageMessage({ events, rows, halted }: StoreDamage): string | u
     ...(halted === undefined ? [] : [`${halted}, so that detectors and figures do not see new events`]),
   ];
   return (
-    `Stored data in siem.mdb is damaged: ${named.join('; ')}. Answers leave damaged events out and say so; requests that ` +
-    'need a damaged row are answered with an error. Everything else is served. Check the disk. `candor fsck` lists all ' +
-    'damage of a stopped service; `candor restore` brings back what a backup from before the damage has.'
+    `Stored data in siem.mdb is damaged: ${named.join('; ')}. Answers leave damaged events and rows out and ` +
+    'say so; requests for a damaged resource are answered with an error. Everything else is served. Check the disk. ' +
+    '`candor fsck` lists all damage of a stopped service; `candor restore` brings back what a backup from before the damage has.'
   );
 }
 

@@ -1,4 +1,6 @@
+import { takeDamagedRows } from '../contract/damaged-rows.ts';
 import { ServiceError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { Pool, TaskTable } from '../rpc/pool.ts';
 import { damageMessage } from './damage.ts';
 import type { Store } from './store.ts';
@@ -23,6 +25,8 @@ export class SiemDamage {
   #finding: Finding | undefined;
   /** The first alteration that a proof met: evidence, so it stays until the service stops. */
   #altered: Finding | undefined;
+  /** Damaged rows that results lacked. */
+  readonly #reported = new Set<string>();
 
   constructor(store: Pick<Store, 'damage' | 'reportDamage'>, nowMs: () => number) {
     this.#store = store;
@@ -55,13 +59,27 @@ export class SiemDamage {
     return isBlock;
   }
 
+  /** Each row once, until there are many. */
+  async #reportRows(rows: readonly string[]): Promise<void> {
+    const fresh = rows.filter((row) => !this.#reported.has(row));
+    if (fresh.length === 0) return;
+    if (this.#reported.size > limits.maxNamedDamage) this.#reported.clear();
+    for (const row of fresh) this.#reported.add(row);
+    await Promise.all(
+      fresh.map((row) => this.#store.reportDamage({ table: row.slice(0, row.indexOf(' ')), row })),
+    );
+    await this.refresh();
+  }
+
   /** A pool whose tasks are repeated without the damaged blocks that they met. */
   repeating<Tasks extends TaskTable<Tasks>>(pool: Pool<Tasks>): Pool<Tasks> {
     return {
       run: async (task, input, options) => {
         for (let repeats = 0; ; repeats++) {
           try {
-            return await pool.run(task, input, options);
+            const result = await pool.run(task, input, options);
+            await this.#reportRows(takeDamagedRows(result));
+            return result;
           } catch (error) {
             if (!(await this.report(error)) || repeats === maxRepeats) throw error;
           }

@@ -747,6 +747,8 @@ export type { AddressSpan, AssetLookup, AssetSnapshot, Owner } from '../events/a
 export interface DamageFound {
   readonly table: string;
   readonly block?: number;
+  /** Table and key of a damaged row. */
+  readonly row?: string;
 }
 
 /** Consistent reads of siem.mdb from any thread: synchronous, each on the newest flushed snapshot. */
@@ -771,6 +773,8 @@ export interface StoreReader {
   getEvent(table: Table, id: string): NetworkEvent | DnsEvent | undefined;
   /** Damaged ranges of events which answers about these times leave out. */
   damagedEvents(table: Table, from?: number, to?: number): readonly DamagedEvents[];
+  /** Table and key of damaged rows that reads left out since the last call, at most `limits.maxNamedDamage`. */
+  damagedRows(): readonly string[];
   /** Whether an id was given to an event that is past retention. Of ids that senders chose this isn't known. */
   isPast(table: Table, id: string): boolean;
   replayEvents(

@@ -10,8 +10,9 @@ export interface TimestampQuestion {
 }
 
 /**
- * Sends a request over HTTP (RFC 3161 section 3.4) and returns the answer's bytes, of which nothing is verified.
- * Faults: refused, too_large, timeout, unreachable.
+ * Sends a request over HTTP (RFC 3161 section 3.4) and returns the bytes of the response, unverified.
+ *
+ * @throws TimestampError refused, too_large, timeout, unreachable
  */
 export async function askAuthority({
   url,
@@ -34,7 +35,7 @@ export async function askAuthority({
     throw new TimestampError('refused', `HTTP status ${response.status}, content type ${type ?? 'none'}`);
   } catch (error) {
     if (error instanceof TimestampError) throw error;
-    if (timeout.aborted) throw new TimestampError('timeout', `no answer within ${timeoutMs} ms`);
+    if (timeout.aborted) throw new TimestampError('timeout', `no response within ${timeoutMs} ms`);
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     throw new TimestampError('unreachable', cause instanceof Error ? cause.message : String(cause));
   }
@@ -46,7 +47,7 @@ async function readBounded(response: Response): Promise<Uint8Array> {
   for await (const part of response.body ?? []) {
     length += part.length;
     if (length > limits.maxTimestampAnswerBytes)
-      throw new TimestampError('too_large', `an answer of more than ${limits.maxTimestampAnswerBytes} bytes`);
+      throw new TimestampError('too_large', `the response exceeds ${limits.maxTimestampAnswerBytes} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts);

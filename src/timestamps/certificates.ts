@@ -9,33 +9,43 @@ import {
 import { readFile } from '../read-file.ts';
 import { TimestampError } from './timestamp-error.ts';
 
-/** Size limit of a file with certificates in PEM form, 2 kB each. */
+/** Size limit for a PEM file; a certificate takes about 2 kB. */
 const maxFileBytes = 2 ** 20;
 
-/** Authority, intermediates and root are three. */
+/** Typical chains have three: authority, intermediate and root. */
 const maxChain = 8;
 
-/** The certificates of a PEM file. @throws Error where there is none, or one cannot be read */
+/**
+ * Parses the certificates of a PEM file.
+ *
+ * @throws Error if there is no certificate, or one is not valid
+ */
 export function parseCertificates(pem: string): X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0) throw new Error('there is no certificate in PEM form');
+  if (blocks.length === 0) throw new Error('no PEM certificate found');
   return blocks.map((block) => new X509Certificate(block));
 }
 
-/** The same for a file. @throws Error that names the setting */
+/**
+ * Reads the certificates of a PEM file.
+ *
+ * @throws Error that names the setting
+ */
 export function readCertificates(path: string): X509Certificate[] {
   try {
     return parseCertificates(new TextDecoder().decode(readFile(path, maxFileBytes).bytes));
   } catch (error) {
     throw new Error(
-      `timestamps.ca_file: ${path} cannot be used: ${(error as Error).message}; name a PEM file`,
+      `timestamps.ca_file: cannot load ${path}: ${(error as Error).message}; set it to a PEM file`,
     );
   }
 }
 
 /**
- * Whether the certificate may sign timestamps (RFC 3161 section 2.3: an extended key usage that is critical and names
- * timeStamping alone), and was valid at this time. Fault: bad_certificate.
+ * Checks that the certificate may sign timestamps (RFC 3161 section 2.3: a critical extended key usage with
+ * only timeStamping), and was valid at this time.
+ *
+ * @throws TimestampError bad_certificate
  */
 export function checkTimestampingCertificate(certificate: X509Certificate, atMs: number): void {
   const { tbsCertificate } = AsnConvert.parse(certificate.raw, Certificate);
@@ -46,14 +56,16 @@ export function checkTimestampingCertificate(certificate: X509Certificate, atMs:
   if (!isFor)
     throw new TimestampError(
       'bad_certificate',
-      `${nameOf(certificate)}: its extended key usage must be critical and timeStamping alone`,
+      `${nameOf(certificate)}: its extended key usage must be critical and only timeStamping`,
     );
   checkValidity(certificate, atMs);
 }
 
 /**
- * Whether a chain leads from the certificate to one of `trusted`, which may be the certificate itself. `others` came
- * with the token. Revocation, name constraints and policies are not checked. Faults: untrusted, bad_certificate.
+ * Checks that a chain leads from the certificate to one of `trusted`, which may be the certificate itself.
+ * `others` are the certificates in the token. Revocation, name constraints and policies are not checked.
+ *
+ * @throws TimestampError untrusted, bad_certificate
  */
 export function checkChain(
   certificate: X509Certificate,
@@ -69,7 +81,7 @@ export function checkChain(
     if (issuer === undefined || issuer.raw.equals(current.raw)) break;
     current = issuer;
   }
-  throw new TimestampError('untrusted', `no given certificate vouches for ${nameOf(certificate)}`);
+  throw new TimestampError('untrusted', `no trusted certificate vouches for ${nameOf(certificate)}`);
 }
 
 function isIssuer(issuer: X509Certificate, certificate: X509Certificate): boolean {
@@ -82,11 +94,11 @@ function checkValidity(certificate: X509Certificate, atMs: number): void {
   const at = new Date(atMs).toISOString();
   throw new TimestampError(
     'bad_certificate',
-    `${nameOf(certificate)} is valid from ${validFrom} to ${validTo}, and not at ${at}`,
+    `${nameOf(certificate)} is valid from ${validFrom} to ${validTo}, but not at ${at}`,
   );
 }
 
-/** The subject on one line. */
+/** The subject in one line. */
 export function nameOf({ subject }: X509Certificate): string {
   return subject.replaceAll('\n', ', ');
 }

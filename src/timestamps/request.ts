@@ -5,7 +5,10 @@ import { TimestampError } from './timestamp-error.ts';
 
 export const sha256Oid = '2.16.840.1.101.3.4.2.1';
 
-/** A TimeStampReq (RFC 3161 section 2.4.1) in DER over a SHA-256, which asks for the authority's certificates. */
+/**
+ * Encodes a TimeStampReq (RFC 3161 section 2.4.1) in DER for a SHA-256, and requests the authority's
+ * certificates.
+ */
 export function timestampRequest(sha256: Uint8Array, nonce: Uint8Array): Uint8Array {
   const hashAlgorithm = new AlgorithmIdentifier({ algorithm: sha256Oid, parameters: null });
   const request = new TimeStampReq({
@@ -16,7 +19,11 @@ export function timestampRequest(sha256: Uint8Array, nonce: Uint8Array): Uint8Ar
   return new Uint8Array(AsnConvert.serialize(request));
 }
 
-/** The token of a TimeStampResp in DER. Faults: malformed, not_granted. */
+/**
+ * Extracts the token from a TimeStampResp in DER.
+ *
+ * @throws TimestampError malformed, not_granted
+ */
 export function tokenOf(answer: Uint8Array): Uint8Array {
   const { status, timeStampToken } = parse(answer);
   if (status.status !== PKIStatus.granted && status.status !== PKIStatus.grantedWithMods) {
@@ -26,7 +33,7 @@ export function tokenOf(answer: Uint8Array): Uint8Array {
       `status ${PKIStatus[status.status] ?? status.status} ${texts}`.trim(),
     );
   }
-  if (timeStampToken === undefined) throw new TimestampError('malformed', 'the answer has no token');
+  if (timeStampToken === undefined) throw new TimestampError('malformed', 'the response has no token');
   return new Uint8Array(AsnConvert.serialize(timeStampToken));
 }
 
@@ -34,11 +41,11 @@ function parse(answer: Uint8Array): TimeStampResp {
   try {
     return AsnConvert.parse(answer, TimeStampResp);
   } catch (error) {
-    throw new TimestampError('malformed', `the answer is not a TimeStampResp: ${(error as Error).message}`);
+    throw new TimestampError('malformed', `the response is not a TimeStampResp: ${(error as Error).message}`);
   }
 }
 
-/** The bytes of a positive INTEGER, without leading zeros. */
+/** Encodes the content bytes of a positive INTEGER, without leading zeros. */
 export function asInteger(bytes: Uint8Array): ArrayBuffer {
   const from = bytes.findIndex((byte) => byte !== 0);
   const digits = from < 0 ? Uint8Array.of(0) : bytes.slice(from);

@@ -1,20 +1,20 @@
-/** The reasons for which an answer of an authority, or a token, is refused. */
+/** Reasons to reject a response of an authority or a token. */
 export type TimestampFault =
-  /** Not a TimeStampResp or a TimeStampToken in DER, or one without a part that it must have. */
+  /** Not a TimeStampResp or TimeStampToken in DER, or a required part is missing. */
   | 'malformed'
-  /** The authority refused the request: its status is neither granted nor granted with modifications. */
+  /** The authority rejected the request: its status is neither granted nor grantedWithMods. */
   | 'not_granted'
-  /** The token is over another hash. */
+  /** The token is for a different hash. */
   | 'wrong_hash'
-  /** The token answers another request. */
+  /** The token is for a different request. */
   | 'wrong_nonce'
-  /** The signature, or something that it has to cover, is wrong. */
+  /** The signature, or an attribute that it must cover, is wrong. */
   | 'bad_signature'
-  /** The certificate is not one for timestamping, or was not valid at that time. */
+  /** The certificate is not for timestamping, or was not valid at that time. */
   | 'bad_certificate'
-  /** No given certificate vouches for the authority's. */
+  /** No trusted certificate vouches for the authority's certificate. */
   | 'untrusted'
-  /** The HTTP answer is not a timestamp. */
+  /** The HTTP response is not a timestamp. */
   | 'refused'
   | 'too_large'
   | 'timeout'

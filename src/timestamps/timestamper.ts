@@ -14,11 +14,11 @@ import { verifyToken } from './token.ts';
 
 export interface TimestamperOptions {
   readonly ledger: Pick<Ledger, 'append' | 'entries'>;
-  /** The checkpoint that is published now. */
+  /** Returns the published checkpoint. */
   readonly checkpoint: () => Promise<string>;
   /** URLs. */
   readonly authorities: readonly string[];
-  /** Certificates of which one must vouch for an authority's. Without them any authority's certificate is accepted. */
+  /** Certificates that must vouch for the authority's. Undefined: any certificate is accepted. */
   readonly trusted: readonly X509Certificate[] | undefined;
   readonly intervalMs: number;
   readonly timeoutMs: number;
@@ -33,35 +33,36 @@ export interface TimestamperOptions {
 interface AuthorityState {
   readonly url: string;
   pauseMs: number;
-  /** The first failure since the last success. */
+  /** Time of the first and reason of the last failure since the last success. */
   failing?: { readonly since: number; reason: string } | undefined;
   timer?: NodeJS.Timeout;
 }
 
-/** 8 bytes of a request tell its answer from those of other requests. */
+/** Size of the nonce that ties a response to its request. */
 const nonceBytes = 8;
-/** Size of an entry without its data: ids, times, key, signature. */
+/** Upper bound for an entry without its data: ids, times, key, signature. */
 const entryOverheadBytes = 2048;
 
 /**
- * Has the published checkpoint timestamped by every authority once in each interval (RFC 3161), and appends each token
- * to the log as an entry of kind checkpoint.timestamped.
+ * Requests a timestamp of the published checkpoint (RFC 3161) from every authority once per interval, and
+ * appends each token to the log as an entry of kind checkpoint.timestamped.
  *
- * Promises: authorities do not wait for each other, and nothing else waits for them. After a failure the pause doubles.
- * An authority that has failed for an interval opens the finding timestamp_unavailable, and a success closes it.
+ * Authorities don't wait for each other, and nothing else waits for them. After a failure, the pause doubles.
+ * An authority that has failed for a complete interval opens the finding timestamp_unavailable; a success
+ * closes it.
  */
 export class Timestamper {
   readonly #options: TimestamperOptions;
   readonly #authorities: readonly AuthorityState[];
   readonly #stop = new AbortController();
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
 
   private constructor(options: TimestamperOptions) {
     this.#options = options;
     this.#authorities = options.authorities.map((url) => ({ url, pauseMs: 0 }));
   }
 
-  /** Goes on from the timestamps in the log, so that restarts ask nothing twice. */
+  /** Continues from the timestamps in the log, so that a restart does not repeat a request. */
   static async start(options: TimestamperOptions): Promise<Timestamper> {
     const timestamper = new Timestamper(options);
     const last = await lastTimes(options.ledger);
@@ -72,7 +73,7 @@ export class Timestamper {
     return timestamper;
   }
 
-  /** The finding about authorities that have failed for a whole interval. */
+  /** The finding about authorities that have failed for a complete interval. */
   findings(): LedgerFinding[] {
     const { now, intervalMs } = this.#options;
     const late = this.#authorities.flatMap(({ url, failing }) =>
@@ -84,32 +85,32 @@ export class Timestamper {
     return [{ code: 'timestamp_unavailable', message, since }];
   }
 
-  /** Ends requests under way. */
+  /** Aborts requests in progress. */
   async close(): Promise<void> {
     this.#stop.abort();
     for (const { timer } of this.#authorities) clearTimeout(timer);
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#running);
   }
 
   #schedule(authority: AuthorityState, inMs: number): void {
     if (this.#stop.signal.aborted) return;
     authority.timer = setTimeout(() => {
-      const work = this.#attempt(authority).finally(() => this.#underWay.delete(work));
-      this.#underWay.add(work);
+      const work = this.#attempt(authority).finally(() => this.#running.delete(work));
+      this.#running.add(work);
     }, inMs);
   }
 
   async #attempt(authority: AuthorityState): Promise<void> {
     const { intervalMs, log, pauseMs } = this.#options;
     try {
-      const place = await this.#timestamp(authority.url);
+      const result = await this.#timestamp(authority.url);
       authority.pauseMs = 0;
       authority.failing = undefined;
-      log.info({ authority: authority.url, ...place }, 'the checkpoint was timestamped');
+      log.info({ authority: authority.url, ...result }, 'timestamped the checkpoint');
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const { min = limits.minTimestampPauseMs, max = limits.maxTimestampPauseMs } = pauseMs ?? {};
-      // An empty log has nothing to be timestamped, which is no failure.
+      // An empty log has no checkpoint, which is not a failure.
       const isEmpty = error instanceof ServiceError && error.code === 'LOG_EMPTY';
       authority.pauseMs = isEmpty ? min : Math.min(max, Math.max(min, 2 * authority.pauseMs));
       if (!isEmpty) this.#failed(authority, error);
@@ -130,7 +131,7 @@ export class Timestamper {
     const base64 = Buffer.from(token).toString('base64');
     const data = { authority, gen_time, checkpoint, checkpoint_sha256: bytesToHex(hash), token: base64 };
     if (Buffer.byteLength(JSON.stringify(data)) > limits.maxEntryBytes - entryOverheadBytes)
-      throw new TimestampError('too_large', 'token and checkpoint do not fit a log entry');
+      throw new TimestampError('too_large', 'token and checkpoint do not fit into a log entry');
     const [appended] = await ledger.append([entryOf(checkpointTimestamped(data), newId(), now())]);
     return { leaf_index: appended!.leaf_index, gen_time };
   }
@@ -140,19 +141,19 @@ export class Timestamper {
     const code = error instanceof TimestampError ? error.fault : 'unavailable';
     const reason = `${code}: ${error instanceof Error ? error.message : String(error)}`;
     if (authority.failing?.reason !== reason)
-      log.warn({ authority: authority.url, err: error }, 'the checkpoint could not be timestamped');
+      log.warn({ authority: authority.url, err: error }, 'cannot timestamp the checkpoint');
     authority.failing = { since: authority.failing?.since ?? now(), reason };
   }
 }
 
-/** When each authority timestamped last, epoch milliseconds. Empty where the log cannot be read. */
+/** Time of the last timestamp of each authority in epoch milliseconds. Empty if the log can't be read. */
 async function lastTimes(ledger: Pick<Ledger, 'entries'>): Promise<Map<string, number>> {
   const query = { kinds: ['checkpoint.timestamped'], per_page: limits.nearbyTimestamps };
   try {
     const { total } = await ledger.entries({ ...query, page: 1, per_page: 1 });
     const last = Math.max(1, Math.ceil(total / query.per_page));
     const times = new Map<string, number>();
-    // The last page may hold one entry: the page before it is full.
+    // The last page may have a single entry, so the full page before it is read too.
     for (let page = Math.max(1, last - 1); page <= last; page++) {
       const { leaves } = await ledger.entries({ ...query, page });
       for (const { canonical } of leaves) {

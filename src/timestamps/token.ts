@@ -8,17 +8,17 @@ import { checkChain, checkTimestampingCertificate } from './certificates.ts';
 import { asInteger, sha256Oid } from './request.ts';
 import { TimestampError } from './timestamp-error.ts';
 
-export interface Wanted {
-  /** The hash that is timestamped. */
+export interface Expected {
+  /** The expected hash. */
   readonly sha256: Uint8Array;
-  /** That of the request. Absent for a token that is kept. */
+  /** The nonce of the request. Absent for a stored token. */
   readonly nonce?: Uint8Array;
 }
 
 export interface VerifiedToken {
   /** Epoch milliseconds. */
   readonly genTimeMs: number;
-  /** The authority's clock may be off by so much, either way; 0 where it does not say. */
+  /** Accuracy of the authority's clock in either direction; 0 if not stated. */
   readonly accuracyMs: number;
   /** Lowercase hex. */
   readonly serial: string;
@@ -30,12 +30,15 @@ export interface VerifiedToken {
 const contentTypeAttribute = '1.2.840.113549.1.9.3';
 const messageDigestAttribute = '1.2.840.113549.1.9.4';
 const signedDataType = '1.2.840.113549.1.7.2';
-/** ESSCertID (RFC 2634) names the certificate by SHA-1, ESSCertIDv2 (RFC 5035) by SHA-256 where it does not say. */
+/**
+ * ESSCertID (RFC 2634) identifies the certificate by SHA-1, ESSCertIDv2 (RFC 5035) by SHA-256 unless it names
+ * another hash.
+ */
 const signingCertificates: ReadonlyMap<string, string> = new Map([
   ['1.2.840.113549.1.9.16.2.12', 'sha1'],
   ['1.2.840.113549.1.9.16.2.47', 'sha256'],
 ]);
-/** Not SHA-1: a collision would timestamp two contents. */
+/** SHA-1 is excluded: a collision would give two contents the same timestamp. */
 const digests: ReadonlyMap<string, string> = new Map([
   [sha256Oid, 'sha256'],
   ['2.16.840.1.101.3.4.2.2', 'sha384'],
@@ -43,19 +46,20 @@ const digests: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Verifies a TimeStampToken in DER (RFC 3161 section 2.4.2, a CMS SignedData of RFC 5652): the hash and the nonce that
- * it is over, the signature over its signed attributes, that these name the certificate (RFC 5816), and that this one
- * is for timestamping and was valid then. With `trusted`, a chain must lead to one of these.
+ * Verifies a TimeStampToken in DER (RFC 3161 section 2.4.2, a CMS SignedData of RFC 5652): its hash and
+ * nonce, the signature over its signed attributes, that these identify the certificate (RFC 5816), and that
+ * the certificate is for timestamping and was valid at that time. With `trusted`, a chain must lead to one of
+ * these certificates.
  *
  * @throws TimestampError
  */
 export function verifyToken(
   token: Uint8Array,
-  wanted: Wanted,
+  expected: Expected,
   trusted?: readonly X509Certificate[],
 ): VerifiedToken {
   const { content, info, signer, certificates } = parsed(() => parseToken(token));
-  checkInfo(info, wanted);
+  checkInfo(info, expected);
   const certificate = certificates.find((one) => isNamed(one, signer));
   if (certificate === undefined)
     throw new TimestampError('bad_signature', "the token lacks its signer's certificate");
@@ -75,12 +79,14 @@ export function verifyToken(
 
 function parseToken(token: Uint8Array) {
   const { contentType, content: signedData } = AsnConvert.parse(token, ContentInfo);
-  if (contentType !== signedDataType) throw malformed(`content of type ${contentType}`);
+  if (contentType !== signedDataType) throw malformed(`unexpected content type ${contentType}`);
   const { encapContentInfo, certificates, signerInfos } = AsnConvert.parse(signedData, SignedData);
   const octets = encapContentInfo.eContent?.single;
-  if (encapContentInfo.eContentType !== tstInfoType || octets === undefined) throw malformed('no TSTInfo');
+  if (encapContentInfo.eContentType !== tstInfoType || octets === undefined)
+    throw malformed('missing TSTInfo');
   const [signer, ...others] = signerInfos;
-  if (signer === undefined || others.length > 0) throw malformed(`${signerInfos.length} signers, wanted one`);
+  if (signer === undefined || others.length > 0)
+    throw malformed(`${signerInfos.length} signers instead of one`);
   const content = Buffer.from(octets.buffer);
   return {
     content,
@@ -92,15 +98,15 @@ function parseToken(token: Uint8Array) {
   };
 }
 
-function checkInfo({ version, messageImprint, nonce, genTime }: TSTInfo, wanted: Wanted): void {
+function checkInfo({ version, messageImprint, nonce, genTime }: TSTInfo, expected: Expected): void {
   const { hashAlgorithm, hashedMessage } = messageImprint;
-  if (version !== 1 || Number.isNaN(genTime.getTime())) throw malformed('a TSTInfo of another version');
+  if (version !== 1 || Number.isNaN(genTime.getTime())) throw malformed('unsupported TSTInfo');
   const isSame =
-    hashAlgorithm.algorithm === sha256Oid && Buffer.from(hashedMessage.buffer).equals(wanted.sha256);
-  if (!isSame) throw new TimestampError('wrong_hash', 'the token is over another hash');
-  if (wanted.nonce === undefined) return;
-  if (nonce === undefined || !Buffer.from(nonce).equals(Buffer.from(asInteger(wanted.nonce))))
-    throw new TimestampError('wrong_nonce', 'the token answers another request');
+    hashAlgorithm.algorithm === sha256Oid && Buffer.from(hashedMessage.buffer).equals(expected.sha256);
+  if (!isSame) throw new TimestampError('wrong_hash', 'the token is for a different hash');
+  if (expected.nonce === undefined) return;
+  if (nonce === undefined || !Buffer.from(nonce).equals(Buffer.from(asInteger(expected.nonce))))
+    throw new TimestampError('wrong_nonce', 'the token is for a different request');
 }
 
 function isNamed(certificate: X509Certificate, { sid }: SignerInfo): boolean {
@@ -120,20 +126,20 @@ function isNamed(certificate: X509Certificate, { sid }: SignerInfo): boolean {
   );
 }
 
-/** RFC 5652 section 5.4: the signature is over the attributes, and these are over the content and the certificate. */
+/** RFC 5652 section 5.4: the signature covers the attributes, which cover the content and the certificate. */
 function checkSignature(signer: SignerInfo, content: Buffer, certificate: X509Certificate): void {
   const { signedAttrs, digestAlgorithm, signatureAlgorithm, signature } = signer;
   const digest = digests.get(digestAlgorithm.algorithm);
   if (digest === undefined)
     throw badSignature(`digest algorithm ${digestAlgorithm.algorithm} is not accepted`);
   if (signedAttrs === undefined) throw badSignature('there are no signed attributes');
-  const type = fromBER(only(signedAttrs, contentTypeAttribute)).result;
+  const type = fromBER(singleValue(signedAttrs, contentTypeAttribute)).result;
   if (!(type instanceof ObjectIdentifier) || type.valueBlock.toString() !== tstInfoType)
     throw badSignature('the signed content type is not TSTInfo');
-  const signedDigest = fromBER(only(signedAttrs, messageDigestAttribute)).result;
+  const signedDigest = fromBER(singleValue(signedAttrs, messageDigestAttribute)).result;
   const hash = createHash(digest).update(content).digest();
   if (!(signedDigest instanceof OctetString) || !hash.equals(octets(signedDigest)))
-    throw badSignature('the signed digest is not that of the TSTInfo');
+    throw badSignature('the signed digest differs from the TSTInfo');
   checkSigningCertificate(signedAttrs, certificate);
   const { publicKey } = certificate;
   const message = derSet(signedAttrs);
@@ -141,16 +147,16 @@ function checkSignature(signer: SignerInfo, content: Buffer, certificate: X509Ce
     throw badSignature('the signature does not verify');
 }
 
-/** The signed bytes: the attributes as a SET OF in DER, which sorts them, although they stand there as [0]. */
+/** Encodes the signed bytes: the attributes as a DER SET OF, which is sorted. The token has them as [0]. */
 function derSet(attributes: readonly Attribute[]): Buffer {
   const sorted = attributes.map((one) => Buffer.from(AsnConvert.serialize(one))).sort(Buffer.compare);
   return Buffer.from(new AsnSet({ value: sorted.map((one) => fromBER(one).result) }).toBER());
 }
 
-/** The first certificate that the attribute names is the signer's (RFC 5035 section 5.4). */
+/** Checks that the first certificate in the attribute is the signer's (RFC 5035 section 5.4). */
 function checkSigningCertificate(attributes: readonly Attribute[], certificate: X509Certificate): void {
   const found = attributes.filter(({ attrType }) => signingCertificates.has(attrType));
-  if (found.length === 0) throw badSignature('no signed attribute names the certificate');
+  if (found.length === 0) throw badSignature('no signed attribute identifies the certificate');
   for (const { attrType, attrValues } of found) {
     const attribute = fromBER(attrValues[0]!).result;
     const named = members(members(members(attribute)[0])[0]);
@@ -165,11 +171,11 @@ function checkSigningCertificate(attributes: readonly Attribute[], certificate: 
       digest !== undefined &&
       hash instanceof OctetString &&
       createHash(digest).update(certificate.raw).digest().equals(octets(hash));
-    if (!isSame) throw badSignature('a signed attribute names another certificate');
+    if (!isSame) throw badSignature('a signed attribute identifies a different certificate');
   }
 }
 
-/** Signature algorithms by their OIDs, with the digest where that says it. */
+/** Signature algorithms by OID, with the digest if the algorithm implies one. */
 const signatures: ReadonlyMap<
   string,
   { readonly key: string; readonly digest?: string; readonly pss?: true }
@@ -197,11 +203,11 @@ function verifies(oid: string, digest: string, message: Buffer, key: KeyObject, 
   return verify(algorithm.digest ?? digest, message, key, signature);
 }
 
-/** The one value of an attribute that occurs once. */
-function only(attributes: readonly Attribute[], type: string): ArrayBuffer {
+/** The value of an attribute that must occur exactly once. */
+function singleValue(attributes: readonly Attribute[], type: string): ArrayBuffer {
   const [found, ...others] = attributes.filter(({ attrType }) => attrType === type);
   if (found === undefined || others.length > 0 || found.attrValues.length !== 1)
-    throw badSignature(`signed attribute ${type} must occur once`);
+    throw badSignature(`signed attribute ${type} must occur exactly once`);
   return found.attrValues[0]!;
 }
 
@@ -213,7 +219,7 @@ function octets(value: OctetString): Uint8Array {
   return value.valueBlock.valueHexView;
 }
 
-/** Parsers and node:crypto throw whatever they like for bytes from outside. */
+/** Converts errors of ASN.1 parsers and node:crypto on untrusted bytes into `malformed`. */
 function parsed<T>(read: () => T): T {
   try {
     return read();

@@ -1,9 +1,9 @@
 import { TlogError } from './fault.ts';
 
 /**
- * Standard base64 with padding (RFC 4648 section 4), in the one spelling that its bytes have: decoders that skip
- * junk or ignore leftover bits take several texts for one value, and then what was compared isn't what was signed.
- * Undefined for anything else.
+ * Decodes standard base64 with padding (RFC 4648 section 4) in canonical spelling; undefined for anything
+ * else. Decoders that skip invalid characters or ignore leftover bits accept several texts for one value, so
+ * that the text compared may not be the text signed.
  */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
@@ -11,7 +11,7 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   return btoa(binary) === text ? Uint8Array.from(binary, (char) => char.charCodeAt(0)) : undefined;
 }
 
-/** As `fromBase64`, with the fault `bad_base64` that names `what` it was to be. */
+/** As `fromBase64`, but throws the fault `bad_base64`, naming `what` was decoded. */
 export function base64ToBytes(text: string, what: string): Uint8Array<ArrayBuffer> {
   const bytes = fromBase64(text);
   if (bytes === undefined) throw new TlogError('bad_base64', `${what} is not in base64`);

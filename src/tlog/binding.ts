@@ -2,16 +2,16 @@ import { TlogError } from './fault.ts';
 import { consistencyPlan, verifyConsistency } from './proof.ts';
 import { equalHashes, foldEdge, type Hash, type Hasher } from './tree.ts';
 
-/** A size and its root, as a head or a checkpoint states them. */
+/** A size and its root, as stated by a head or a checkpoint. */
 export interface SizedRoot {
   readonly size: number;
   readonly root: Hash;
 }
 
 /**
- * Shows that the tree of one root begins with the tree of another: `path` leads from `firstRoot` to a second root
- * (RFC 6962 section 2.1.2). Where that second root is signed and the log signed another first root too, it has
- * contradicted itself, because nobody finds two trees with one root.
+ * Shows that the tree of one root is a prefix of the tree of another: `path` leads from `firstRoot` to a
+ * second root (RFC 6962 section 2.1.2). If that second root is signed and the log signed a different first
+ * root too, the log has contradicted itself, because finding two trees with one root is infeasible.
  */
 export interface Binding {
   readonly firstSize: number;
@@ -20,7 +20,7 @@ export interface Binding {
   readonly path: readonly Hash[];
 }
 
-/** Whether the binding leads to the tree of `second`, from a beginning that is not the tree of `first`. */
+/** Whether the binding leads to the tree of `second` from a prefix that differs from the tree of `first`. */
 export function bindsElsewhere(
   sha256: Hasher,
   binding: Binding,
@@ -40,8 +40,8 @@ export function bindsElsewhere(
 }
 
 /**
- * The first root that a consistency proof leads to: folded from its hashes that lie left of the first size. Undefined
- * for a power of two, whose root the proof does not contain, and for a proof of another length.
+ * Returns the first root that a consistency proof leads to, folded from its hashes left of the first size.
+ * Undefined for a power of two, whose root the proof does not contain, and for a proof of another length.
  */
 export function firstRootOf(
   sha256: Hasher,

@@ -15,11 +15,14 @@ export interface Checkpoint {
   readonly origin: string;
   readonly size: number;
   readonly root: Hash;
-  /** Opaque lines; ours have none, because nobody can audit them. */
+  /** Opaque lines. Checkpoints of this program have none, because auditors cannot verify them. */
   readonly extensions: readonly string[];
 }
 
-/** Faults: bad_note where it can't be a note's text; bad_checkpoint, bad_size, bad_base64, bad_hash. */
+/**
+ * Parses a checkpoint. Faults: bad_note for an invalid text of a note; bad_checkpoint, bad_size, bad_base64,
+ * bad_hash.
+ */
 export function parseCheckpoint(text: string): Checkpoint {
   checkNoteText(text);
   const lines = text.slice(0, -1).split('\n');
@@ -35,7 +38,7 @@ export function parseCheckpoint(text: string): Checkpoint {
   return checkpoint;
 }
 
-/** The inverse, with the same faults. */
+/** The inverse of `parseCheckpoint`, with the same faults. */
 export function formatCheckpoint({ origin, size, root, extensions }: Checkpoint): string {
   checkSize(size);
   checkHash(root, 'the root of the checkpoint');
@@ -52,10 +55,10 @@ function checkLines(lines: readonly string[]): void {
   if (lines.includes('')) throw new TlogError('bad_checkpoint', 'an empty line');
 }
 
-/** One spelling: canonical decimals. A number past 2^53 − 1 is refused rather than rounded. */
+/** Parses a canonical decimal. A number above 2^53 − 1 is rejected rather than rounded. */
 function parseSize(text: string): number {
   if (!/^(0|[1-9][0-9]*)$/.test(text))
-    throw new TlogError('bad_size', 'the tree size is no canonical decimal');
+    throw new TlogError('bad_size', 'the tree size is not a canonical decimal');
   const size = Number(text);
   checkSize(size);
   return size;

@@ -1,7 +1,7 @@
 /**
- * C2SP tlog-cosignature, the form for Ed25519 (signature type 4): that as of a time, the cosigner saw no larger
- * tree of this log than the checkpoint's, and all that it saw were consistent. The signed message doesn't name the
- * cosigner, so that each needs a key of its own.
+ * C2SP tlog-cosignature, the form for Ed25519 (signature type 4). It states that, as of a time, the cosigner
+ * saw no larger tree of this log than the checkpoint's, and that all trees it saw were consistent. The signed
+ * message does not name the cosigner, so each cosigner needs its own key.
  *
  *     0        8                        72
  *     | time   | Ed25519 signature      |          seconds since 1970, u64be
@@ -19,13 +19,13 @@ export interface Cosignature {
   readonly signature: Uint8Array;
 }
 
-/** What is signed: two lines before the whole text of the checkpoint. Fault: bad_timestamp. */
+/** Returns the bytes to be signed: two lines, then the whole text of the checkpoint. Fault: bad_timestamp. */
 export function cosignedMessage(timeS: number, noteText: string): Uint8Array {
   checkTime(timeS);
   return new TextEncoder().encode(`cosignature/v1\ntime ${timeS}\n${noteText}`);
 }
 
-/** Faults: bad_timestamp, bad_cosignature. */
+/** Encodes a cosignature. Faults: bad_timestamp, bad_cosignature. */
 export function encodeCosignature(timeS: number, signature: Uint8Array): Uint8Array {
   checkTime(timeS);
   if (signature.length !== signatureBytes) {
@@ -37,7 +37,10 @@ export function encodeCosignature(timeS: number, signature: Uint8Array): Uint8Ar
   return bytes;
 }
 
-/** The bytes of a note's signature after the key id. Faults: bad_cosignature; bad_timestamp for 2^53 and later. */
+/**
+ * Decodes the bytes of a note's signature after the key id. Faults: bad_cosignature; bad_timestamp for 2^53
+ * and later.
+ */
 export function decodeCosignature(bytes: Uint8Array): Cosignature {
   if (bytes.length !== timeBytes + signatureBytes) {
     throw new TlogError('bad_cosignature', `a cosignature of ${bytes.length} bytes, not 72`);
@@ -49,6 +52,6 @@ export function decodeCosignature(bytes: Uint8Array): Cosignature {
 
 function checkTime(timeS: number): void {
   if (!Number.isSafeInteger(timeS) || timeS < 0) {
-    throw new TlogError('bad_timestamp', `time ${timeS} is no integer from 0 to 2^53 − 1`);
+    throw new TlogError('bad_timestamp', `time ${timeS} is not an integer from 0 to 2^53 − 1`);
   }
 }

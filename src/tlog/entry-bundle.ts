@@ -1,6 +1,6 @@
 /**
- * Bundles of entries (C2SP tlog-tiles, log entries): the entries of a tile of level 0, one after the other, each
- * behind its length as a u16be.
+ * Bundles of entries (C2SP tlog-tiles, log entries): the entries of a tile of level 0, concatenated, each
+ * prefixed with its length as a u16be.
  */
 import { TlogError } from './fault.ts';
 import { pageColumns } from './page.ts';
@@ -8,7 +8,7 @@ import { pageColumns } from './page.ts';
 const lengthBytes = 2;
 export const maxEntryBytes = 2 ** 16 - 1;
 
-/** 1 to 256 entries of at most 65,535 bytes. Fault: bad_entry_bundle. */
+/** Encodes 1 to 256 entries of at most 65,535 bytes. Fault: bad_entry_bundle. */
 export function encodeEntryBundle(entries: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   checkWidth(entries.length);
   let total = 0;
@@ -27,7 +27,7 @@ export function encodeEntryBundle(entries: readonly Uint8Array[]): Uint8Array<Ar
   return bytes;
 }
 
-/** Exactly `width` entries, as views into `bytes`. Fault: bad_entry_bundle. */
+/** Decodes exactly `width` entries, as views into `bytes`. Fault: bad_entry_bundle. */
 export function decodeEntryBundle(bytes: Uint8Array, width: number): Uint8Array[] {
   checkWidth(width);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -6,21 +6,24 @@ import type { VerifierKey } from './note.ts';
 /** Format of the files that `candor verify` reads as evidence: one JSON object. */
 export const evidenceFormat = 'candor-evidence/3';
 
-/** Two checkpoints that one log signed and that contradict each other. */
+/** Two contradicting checkpoints signed by one log. */
 export interface CheckpointFork {
   readonly message: string;
   readonly origin: string;
   /** ISO 8601, by the clock of the finder. */
   readonly foundAt: string;
-  /** Whole notes. */
+  /** Complete notes. */
   readonly checkpoints: readonly [string, string];
-  /** For different sizes only: binds the larger one to another beginning than the smaller one. */
+  /** Only for different sizes: shows that the smaller tree is not a prefix of the larger one. */
   readonly binding?: Binding;
-  /** The log's keys that signed them. */
+  /** The log's keys that signed the checkpoints. */
   readonly keys: readonly VerifierKey[];
 }
 
-/** A file that convicts the log without asking it. Its keys are for the reader to recognise as those of the log. */
+/**
+ * Returns a file that proves the contradiction offline. The reader must recognise its keys as those of the
+ * log.
+ */
 export function writeForkEvidence(fork: CheckpointFork): string {
   const { message, origin, foundAt, checkpoints, binding, keys } = fork;
   const about = { format: evidenceFormat, code: 'FORK', message, log: origin, found_at: foundAt };
@@ -29,7 +32,7 @@ export function writeForkEvidence(fork: CheckpointFork): string {
   return `${JSON.stringify({ ...about, checkpoints, ...bindingField(binding), ...trusted }, null, 1)}\n`;
 }
 
-/** The member `proof` of evidence. */
+/** Returns the member `proof` of evidence. */
 export function bindingField(binding: Binding | undefined) {
   if (binding === undefined) return {};
   const { firstSize, secondSize, firstRoot, path } = binding;

@@ -1,47 +1,54 @@
-/** What can be wrong with numbers, hashes, proofs and heads that come from outside. One name for one fault. */
+/** Faults of numbers, hashes, proofs and heads from outside, one name for each. */
 export type TlogFault =
-  /** A tree size that is no safe integer, or not in the range asked for. */
+  /** A tree size that is not a safe integer, or out of range. */
   | 'bad_size'
-  /** A leaf index that is no safe integer, or not below the tree size. */
+  /** A leaf index that is not a safe integer, or not below the tree size. */
   | 'bad_index'
   /** A hash that is not 32 bytes. */
   | 'bad_hash'
-  /** Text that is not the hexadecimal form of the wanted number of bytes. */
+  /** Text that is not the hexadecimal form of the expected number of bytes. */
   | 'bad_hex'
-  /** A timestamp that no JSON reader with doubles can hold exactly, or that doesn't fit 64 bits. */
+  /** A timestamp that JSON readers with doubles cannot hold exactly, or that does not fit 64 bits. */
   | 'bad_timestamp'
-  /** More or fewer hashes in a proof than its sizes call for. */
+  /** A proof with too many or too few hashes for its sizes. */
   | 'bad_path_length'
-  /** The proof leads to another root than the (second) head's. */
+  /** The proof leads to a root other than the (second) head's. */
   | 'root_mismatch'
-  /** The consistency proof leads to another first root than the pinned one. */
+  /** The consistency proof leads to a first root other than the pinned one. */
   | 'first_root_mismatch'
-  /** Text that is not the one base64 spelling of its bytes. */
+  /** Text that is not canonical base64. */
   | 'bad_base64'
-  /** Text that is no signed note, or that can't be part of one: its end, its lines, a character, its length. */
+  /**
+   * Text that is not a signed note, or cannot be part of one: its end, its lines, a character, its length.
+   */
   | 'bad_note'
-  /** A key name that is empty or holds a space, a plus or a control character. */
+  /** A key name that is empty or contains a space, a plus or a control character. */
   | 'bad_key_name'
-  /** A key id that is no 32-bit number, or not the one that name, type and key have. */
+  /** A key id that is not a 32-bit number, or does not match name, type and key. */
   | 'bad_key_id'
-  /** A signature type that isn't spoken here. */
+  /** An unsupported signature type. */
   | 'bad_key_type'
-  /** Text that is no verifier key, or a key of another length than 32 bytes. */
+  /** Text that is not a verifier key, or a key that is not 32 bytes long. */
   | 'bad_verifier_key'
-  /** A note's signature that names a known key and doesn't verify. */
+  /** An invalid signature of a known key on a note. */
   | 'bad_note_signature'
-  /** The text of a note that is no checkpoint. */
+  /** The text of a note that is not a checkpoint. */
   | 'bad_checkpoint'
-  /** Bytes that are no cosignature. */
+  /** Bytes that are not a cosignature. */
   | 'bad_cosignature'
-  /** Text that is not of the form of C2SP tlog-proof. */
+  /** Text that does not have the form of C2SP tlog-proof. */
   | 'bad_tlog_proof'
-  /** A path or an address that no tile can have. */
+  /** An invalid path or address of a tile. */
   | 'bad_tile'
-  /** Bytes that are not as many entries as wanted, each behind its length; or entries that make no bundle. */
+  /**
+   * Bytes that are not the expected number of length-prefixed entries, or entries that cannot form a bundle.
+   */
   | 'bad_entry_bundle';
 
-/** Bad input: an expected failure, named by its fault. Bad mathematics is a plain `Error` and a bug of ours. */
+/**
+ * Invalid input: an expected failure, identified by its fault. Errors in the computation itself are plain
+ * `Error`s and bugs.
+ */
 export class TlogError extends Error {
   override readonly name = 'TlogError';
   readonly fault: TlogFault;
@@ -52,7 +59,7 @@ export class TlogError extends Error {
   }
 }
 
-/** Ends a computation that can't be right whatever the input was. */
+/** Ends a computation that is wrong for any input. */
 export function panic(message: string): never {
   throw new Error(`tlog: ${message}`);
 }

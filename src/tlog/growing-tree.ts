@@ -1,6 +1,6 @@
 /**
- * The right edge of a growing tree, held in memory: for each level of pages the one page that isn't full.
- * At most seven pages of 16 kB, whatever the size of the tree.
+ * The right edge of a growing tree, held in memory: for each level of pages the one page that is not full. At
+ * most seven pages of 16 kB, whatever the size of the tree.
  */
 import { panic } from './fault.ts';
 import {
@@ -23,19 +23,19 @@ import {
   rootPlan,
 } from './tree.ts';
 
-/** A page as it is to be stored: see page.ts for the layout of its bytes. */
+/** A page in its stored form: see page.ts for the layout of its bytes. */
 export interface PackedPage extends PageAddress {
   readonly bytes: Uint8Array;
 }
 
-/** Owner of the edge. `append` leaves, then `takePages` gives what has to be stored for the new size. */
+/** Owns the edge. After `append`, `takePages` returns the pages to store for the new size. */
 export class GrowingTree {
   readonly #sha256: Hasher;
-  /** By page level: the rows of the page that is growing there. */
+  /** By page level: the rows of the growing page. */
   readonly #edge: Hash[][][] = [];
   /** Pages that became full since the last `takePages`. */
   #full: PackedPage[] = [];
-  /** Page levels that grew since. */
+  /** Number of page levels that grew since the last `takePages`. */
   #grown = 0;
   #size = 0;
 
@@ -44,9 +44,9 @@ export class GrowingTree {
   }
 
   /**
-   * The tree of `size` leaves. `load` gives a stored page's bytes. Every node of the growing pages is hashed
-   * again from row 0, and every column of row 0 whose page below is not in memory is taken as stored.
-   * Returns undefined when a page is missing, has another length than the size calls for, or doesn't hash.
+   * Loads the tree of `size` leaves. `load` returns a stored page's bytes. Every node of the growing pages is
+   * hashed again from row 0; columns of row 0 whose page below is not in memory are taken as stored. Returns
+   * undefined if a page is missing, has a wrong length, or has inconsistent hashes.
    */
   static load(
     sha256: Hasher,
@@ -98,7 +98,10 @@ export class GrowingTree {
     return foldRoot(this.#sha256, this.#size, hashes);
   }
 
-  /** The pages that changed since the last call: full ones, and the growing ones as they are now. */
+  /**
+   * Returns the pages that changed since the last call: full ones, and the growing ones in their current
+   * state.
+   */
   takePages(): PackedPage[] {
     const pages = this.#full;
     for (let level = 0; level < this.#grown; level++) {
@@ -118,7 +121,7 @@ export class GrowingTree {
     this.#edge[page][level % pageRows]!.push(hash);
   }
 
-  /** The left sibling of the node that was put last on this level. */
+  /** Returns the left sibling of the node added last on this level. */
   #left(level: number): Hash {
     return this.#edge[Math.floor(level / pageRows)]![level % pageRows]!.at(-2)!;
   }
@@ -134,7 +137,10 @@ export class GrowingTree {
   }
 }
 
-/** For each level of pages, the page that grows next in a tree of `size` leaves; it may be empty yet. */
+/**
+ * Returns, for each level of pages, the page that grows next in a tree of `size` leaves; it may still be
+ * empty.
+ */
 export function edgePages(size: number): PageAddress[] {
   const pages: PageAddress[] = [];
   for (let level = 0; size >= pageColumns ** level; level++) {

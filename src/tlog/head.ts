@@ -1,10 +1,10 @@
 /**
- * Tree heads: the 48 bytes that are signed, and their form in JSON.
+ * Tree heads: the 48 bytes that are signed, and their JSON form.
  *
  *     0        8                                40       48
  *     | size   | root hash                      | ns     |     integers big-endian, unsigned
  *
- * The bytes name no log: one key serves one log and nothing else.
+ * The bytes do not name the log, because each key serves only one log.
  */
 import { TlogError } from './fault.ts';
 import { bytesToHex, hexToBytes } from './hex.ts';
@@ -17,7 +17,7 @@ export interface TreeHead {
   readonly timestampNs: bigint;
 }
 
-/** The specification's shape of a signed head. `timestamp_ns` is a double that holds its integer exactly. */
+/** A signed head as in the specification. `timestamp_ns` is a double that holds its integer exactly. */
 export interface SignedHeadJson {
   readonly tree_size: number;
   readonly root_hash: string;
@@ -30,8 +30,8 @@ export const headBytes = 48;
 export const signatureBytes = 64;
 
 /**
- * Timestamps are multiples of this: doubles between 2^60 and 2^63 (the years 2006 to 2262) are spaced 256 to 1024
- * apart, so that every JSON reader holds ours exactly.
+ * Timestamps are multiples of this: doubles between 2^60 and 2^63 (the years 2006 to 2262) are spaced 256 to
+ * 1024 apart, so every JSON reader holds them exactly.
  */
 export const timestampStepNs = 1024n;
 
@@ -55,7 +55,7 @@ export function decodeHead(bytes: Uint8Array): TreeHead {
   return { size, root: bytes.slice(8, 8 + hashBytes), timestampNs: view.getBigUint64(8 + hashBytes) };
 }
 
-/** What was signed, from the JSON shape: sizes, hex and timestamp are checked. */
+/** Returns the signed content of the JSON form, after checking sizes, hex and timestamp. */
 export function headFromJson(
   json: Pick<SignedHeadJson, 'tree_size' | 'root_hash' | 'timestamp_ns'>,
 ): TreeHead {
@@ -77,26 +77,27 @@ export function headToJson(head: TreeHead, signature: Uint8Array, signerKeyId: s
   };
 }
 
-/** The integer that a JSON number holds. Refused where the double could stand for several integers. */
+/** Returns the integer that a JSON number holds. Rejects a double that could represent several integers. */
 export function timestampFromNumber(timestamp: number): bigint {
   if (!Number.isInteger(timestamp))
-    throw new TlogError('bad_timestamp', `timestamp ${timestamp} is no integer`);
+    throw new TlogError('bad_timestamp', `timestamp ${timestamp} is not an integer`);
   const ns = BigInt(timestamp);
   checkTimestamp(ns);
   if (!Number.isSafeInteger(timestamp) && ns % timestampStepNs !== 0n) {
     throw new TlogError(
       'bad_timestamp',
-      `timestamp ${ns} is past 2^53 and no multiple of 1024: read it as an integer`,
+      `timestamp ${ns} is above 2^53 and not a multiple of 1024; read it as an integer`,
     );
   }
   return ns;
 }
 
-/** The double that holds this integer exactly. */
+/** Returns the double that holds this integer exactly. */
 export function timestampToNumber(ns: bigint): number {
   checkTimestamp(ns);
   const timestamp = Number(ns);
-  if (BigInt(timestamp) !== ns) throw new TlogError('bad_timestamp', `no double holds timestamp ${ns}`);
+  if (BigInt(timestamp) !== ns)
+    throw new TlogError('bad_timestamp', `timestamp ${ns} is not exact as a double`);
   return timestamp;
 }
 

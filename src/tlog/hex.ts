@@ -2,11 +2,11 @@ import { TlogError } from './fault.ts';
 
 const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Converts natively in Node.js: 32 bytes take 0.08 µs, 0.28 with the table, which browsers use. */
+/** Node's native conversion: 0.08 µs for 32 bytes, instead of 0.28 with the table, which browsers use. */
 const native = (globalThis as { Buffer?: { prototype: { hexSlice?: (this: Uint8Array) => string } } }).Buffer
   ?.prototype.hexSlice;
 
-/** Lowercase. */
+/** Encodes as lowercase hex. */
 export function bytesToHex(bytes: Uint8Array): string {
   if (native !== undefined) return native.call(bytes);
   let text = '';
@@ -14,7 +14,10 @@ export function bytesToHex(bytes: Uint8Array): string {
   return text;
 }
 
-/** Exactly `length` bytes from twice as many hexadecimal digits of either case; nothing else is skipped or padded. */
+/**
+ * Decodes exactly `length` bytes from twice as many hexadecimal digits of either case. Nothing is skipped or
+ * padded.
+ */
 export function hexToBytes(text: string, length: number): Uint8Array<ArrayBuffer> {
   if (typeof text !== 'string' || text.length !== 2 * length || !/^[0-9a-fA-F]*$/.test(text)) {
     throw new TlogError('bad_hex', `not the hexadecimal form of ${length} bytes`);

@@ -1,7 +1,7 @@
 import { foldProof, inclusionPlan } from './proof.ts';
 import { type Coordinate, foldRoot, type Hash, type Hasher, hashBytes, nodeHash, rootPlan } from './tree.ts';
 
-/** The root of a small tree, of which all leaf hashes are at hand, 32 bytes each. */
+/** Returns the root of a small tree from all its leaf hashes, 32 bytes each. */
 export function rootOf(sha256: Hasher, hashes: Uint8Array): Hash {
   const size = hashes.length / hashBytes;
   return foldRoot(
@@ -11,7 +11,7 @@ export function rootOf(sha256: Hasher, hashes: Uint8Array): Hash {
   );
 }
 
-/** The inclusion path of one of its leaves, from the leaf up. */
+/** Returns the inclusion path of one of its leaves, from the leaf up. */
 export function pathOf(sha256: Hasher, hashes: Uint8Array, leafIndex: number): Hash[] {
   const plan = inclusionPlan(leafIndex, hashes.length / hashBytes);
   return foldProof(sha256, plan, (at) => subtreeHash(sha256, hashes, at));

@@ -1,5 +1,5 @@
 /**
- * C2SP signed-note: text that one or more keys signed.
+ * C2SP signed-note: text signed by one or more keys.
  *
  *     example.com/log                                                      the text, with its last newline
  *     3
@@ -8,34 +8,40 @@
  *     — example.com/log Az3grlgt…                                          name, base64(u32be key id ‖ signature)
  *     — witness.example/w1 jWbPPwAA…
  *
- * A note has one spelling: what is parsed here and written again is the same text.
+ * A note has one spelling: parsing and formatting it yields the same text.
  */
 import { base64ToBytes, toBase64 } from './base64.ts';
 import { type Cosignature, cosignedMessage, decodeCosignature } from './cosignature.ts';
 import { TlogError } from './fault.ts';
 import type { Hasher } from './tree.ts';
 
-/** The identifier bytes of the signatures that are spoken here; both are made by Ed25519 keys. */
+/** Identifier bytes of the supported signature types, both made by Ed25519 keys. */
 export const signatureTypes = { ed25519: 1, cosignature: 4 } as const;
 
-/** UTF-16 units of a whole note, a million as Go's reader of tree notes takes. Real ones stay under 100 kB. */
+/**
+ * Maximum UTF-16 units of a whole note, one million as in Go's reader of tree notes. Real ones are under 100
+ * kB.
+ */
 export const maxNoteLength = 1_000_000;
 
-/** The specification wants 16 at least; each known one costs a verification. The same as in Go. */
+/**
+ * Maximum signatures of a note, as in Go. The specification requires at least 16; each known one costs a
+ * verification.
+ */
 export const maxNoteSignatures = 100;
 
 export interface NoteSignature {
   readonly name: string;
   /** An unsigned 32-bit number. */
   readonly keyId: number;
-  /** What follows the key id; at least one byte. */
+  /** The bytes after the key id; at least one. */
   readonly signature: Uint8Array;
 }
 
 export interface Note {
   /** With its final newline. */
   readonly text: string;
-  /** As they stand in the note, repeated and unknown ones too. */
+  /** In the order of the note, including repeated and unknown ones. */
   readonly signatures: readonly NoteSignature[];
 }
 
@@ -47,15 +53,16 @@ export interface VerifierKey {
   readonly publicKey: Uint8Array;
 }
 
-/** Ed25519 verification by a raw public key of 32 bytes. Wrong lengths are invalid, not errors. */
+/** Verifies an Ed25519 signature with a raw public key of 32 bytes. Wrong lengths are invalid, not errors. */
 export type Ed25519Verifier = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
 
 const emDash = '—';
 const publicKeyBytes = 32;
 
 /**
- * A note from its text, which was decoded from UTF-8 without replacing or skipping anything (a TextDecoder that is
- * `fatal` and has `ignoreBOM`). Nothing is verified yet. Faults: bad_note, bad_key_name, bad_base64.
+ * Parses a note. Its text must have been decoded from UTF-8 without replacing or skipping anything (a
+ * TextDecoder with `fatal` and `ignoreBOM`). Nothing is verified yet. Faults: bad_note, bad_key_name,
+ * bad_base64.
  */
 export function parseNote(note: string): Note {
   if (note.length > maxNoteLength) throw new TlogError('bad_note', `a note of ${note.length} characters`);
@@ -65,13 +72,16 @@ export function parseNote(note: string): Note {
   checkNoteText(text);
   const lines = note.slice(split + 2).split('\n');
   if (lines.pop() !== '' || lines.length === 0) {
-    throw new TlogError('bad_note', 'a note that doesn’t end in a signature line and its newline');
+    throw new TlogError('bad_note', 'a note that does not end in a signature line and its newline');
   }
   checkSignatureCount(lines.length);
   return { text, signatures: lines.map(parseSignature) };
 }
 
-/** The inverse of `parseNote`, which refuses what that would. Faults: bad_note, bad_key_name, bad_key_id. */
+/**
+ * The inverse of `parseNote`; rejects notes that `parseNote` would reject. Faults: bad_note, bad_key_name,
+ * bad_key_id.
+ */
 export function formatNote(note: Note): string {
   checkNoteText(note.text);
   checkSignatureCount(note.signatures.length);
@@ -81,16 +91,19 @@ export function formatNote(note: Note): string {
 }
 
 /**
- * What may be the text of a note: it ends in a newline, has no other ASCII control character, and is well-formed,
- * so that it has one form in UTF-8. Fault: bad_note.
+ * Checks the text of a note: it must end in a newline, contain no other ASCII control character, and be
+ * well-formed, so that it has one form in UTF-8. Fault: bad_note.
  */
 export function checkNoteText(text: string): void {
-  if (!text.endsWith('\n')) throw new TlogError('bad_note', 'the text doesn’t end in a newline');
+  if (!text.endsWith('\n')) throw new TlogError('bad_note', 'the text does not end in a newline');
   if (hasControl(text)) throw new TlogError('bad_note', 'a control character in the text');
   if (!text.isWellFormed()) throw new TlogError('bad_note', 'a lone surrogate in the text');
 }
 
-/** SHA-256(name ‖ newline ‖ type ‖ public key), its first four bytes. Faults: bad_key_name, -type, bad_verifier_key. */
+/**
+ * Returns the first four bytes of SHA-256(name ‖ newline ‖ type ‖ public key). Faults: bad_key_name,
+ * bad_key_type, bad_verifier_key.
+ */
 export function noteKeyId(sha256: Hasher, name: string, type: number, publicKey: Uint8Array): number {
   checkName(name);
   const line = new TextEncoder().encode(`${name}\n`);
@@ -106,7 +119,7 @@ export function verifierKey(sha256: Hasher, name: string, type: number, publicKe
   return { name, keyId: noteKeyId(sha256, name, type, publicKey), type, publicKey };
 }
 
-/** `name+hex id+base64(type ‖ public key)`, the id in eight lowercase digits. */
+/** Formats `name+hex id+base64(type ‖ public key)`, with the id in eight lowercase digits. */
 export function formatVerifierKey(key: VerifierKey): string {
   checkName(key.name);
   checkKeyId(key.keyId);
@@ -114,7 +127,10 @@ export function formatVerifierKey(key: VerifierKey): string {
   return `${key.name}+${id}+${toBase64(typedKey(key.type, key.publicKey))}`;
 }
 
-/** Faults: bad_verifier_key, bad_key_name, bad_base64, bad_key_type; bad_key_id where the id is another key's. */
+/**
+ * Parses a verifier key. Faults: bad_verifier_key, bad_key_name, bad_base64, bad_key_type; bad_key_id if the
+ * id does not match.
+ */
 export function parseVerifierKey(sha256: Hasher, text: string): VerifierKey {
   const parts = text.length > maxNoteLength ? null : /^([^+]*)\+([0-9a-f]{8})\+(.*)$/s.exec(text);
   if (parts === null) throw new TlogError('bad_verifier_key', 'not of the form name+id+key');
@@ -128,9 +144,9 @@ export function parseVerifierKey(sha256: Hasher, text: string): VerifierKey {
 }
 
 /**
- * The verified signature of `key`, undefined where it has none. Each that names the key, by name and id, must verify,
- * and the first is returned; one that doesn't refuses the note: bad_note_signature. A cosignature is verified over
- * its own message, with the time that it states (`decodeCosignature` of what is returned tells it).
+ * Returns the verified signature of `key`; undefined without one. All signatures that name the key, by name
+ * and id, must be valid (otherwise bad_note_signature), and the first is returned. A cosignature is verified
+ * over its own message, including its time (see `decodeCosignature`).
  */
 export function noteSignatureBy(
   note: Note,
@@ -140,7 +156,7 @@ export function noteSignatureBy(
   const own = note.signatures.filter(({ name, keyId }) => name === key.name && keyId === key.keyId);
   for (const { signature } of own) {
     if (!verifies(note.text, key, signature, verify)) {
-      throw new TlogError('bad_note_signature', `the signature of ${key.name} doesn’t verify`);
+      throw new TlogError('bad_note_signature', `the signature of ${key.name} is not valid`);
     }
   }
   return own[0];
@@ -164,14 +180,14 @@ function cosignatureOf(bytes: Uint8Array): Cosignature | undefined {
   try {
     return decodeCosignature(bytes);
   } catch {
-    return undefined; // of another length or with no time that can be: no signature of this key
+    return undefined; // a wrong length or an impossible time: not a signature of this key
   }
 }
 
 function parseSignature(line: string): NoteSignature {
   const [dash, name = '', base64, more] = line.split(' ', 4);
   if (dash !== emDash || base64 === undefined || more !== undefined) {
-    throw new TlogError('bad_note', 'a signature line that isn’t dash, name and signature');
+    throw new TlogError('bad_note', 'a signature line that is not dash, name and signature');
   }
   checkName(name);
   const bytes = base64ToBytes(base64, 'a signature');
@@ -198,7 +214,7 @@ function typedKey(type: number, publicKey: Uint8Array): Uint8Array {
   return Uint8Array.of(type, ...publicKey);
 }
 
-/** Unicode's spaces, not those of `\s`, which lacks U+0085 and has U+FEFF. */
+/** Rejects Unicode's white space. `\\s` differs from it: it lacks U+0085 and includes U+FEFF. */
 function checkName(name: string): void {
   if (name === '' || /[\p{White_Space}+]/u.test(name) || hasControl(name) || !name.isWellFormed()) {
     throw new TlogError('bad_key_name', 'a key name that is empty or has a space, plus or control character');
@@ -207,7 +223,7 @@ function checkName(name: string): void {
 
 function checkKeyId(keyId: number): void {
   if (!Number.isInteger(keyId) || keyId < 0 || keyId >= 2 ** 32) {
-    throw new TlogError('bad_key_id', `key id ${keyId} is no unsigned 32-bit number`);
+    throw new TlogError('bad_key_id', `key id ${keyId} is not an unsigned 32-bit number`);
   }
 }
 
@@ -217,7 +233,7 @@ function checkSignatureCount(count: number): void {
   }
 }
 
-/** ASCII's control characters but the newline. */
+/** Whether the text has ASCII control characters other than the newline. */
 function hasControl(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

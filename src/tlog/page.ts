@@ -1,14 +1,14 @@
 /**
- * How complete nodes are kept: in pages of eight levels, one stored value each.
+ * Storage layout of complete nodes: pages of eight levels, one stored value each.
  *
  *     page (L, N):   row 7                 o                  level 8L + 7
  *                    …                  o     o
  *                    row 1        o  o  o  …  o  o            level 8L + 1
  *                    row 0     o o o o o o … o o o o          level 8L, columns 256 N … 256 N + 255
  *
- * A page of `width` columns holds floor(width / 2^row) hashes in each row: 510 when it is full. Rows follow each
- * other from row 0 up without gaps, so that the first `width` hashes are the tile of C2SP tlog-tiles. The root
- * of a full page is a column of row 0 in the page above it, and is kept there only.
+ * A page of `width` columns holds floor(width / 2^row) hashes in each row: 510 when it is full. Rows follow
+ * each other from row 0 up without gaps, so that the first `width` hashes are the tile of C2SP tlog-tiles.
+ * The root of a full page is a column of row 0 in the page above it, and is stored only there.
  */
 import { panic } from './fault.ts';
 import { type Coordinate, type Hash, hashBytes } from './tree.ts';
@@ -28,7 +28,7 @@ export interface PagePlace extends PageAddress {
   readonly column: number;
 }
 
-/** Where a node is kept. */
+/** Returns the place of a node. */
 export function placeOf(at: Coordinate): PagePlace {
   const level = Math.floor(at.level / pageRows);
   const row = at.level % pageRows;
@@ -37,15 +37,15 @@ export function placeOf(at: Coordinate): PagePlace {
   return { level, index, row, column: at.index - index * columns };
 }
 
-/** Columns in row 0 of a page when the tree has `size` leaves: 0 to 256. */
+/** Returns the number of columns in row 0 of a page when the tree has `size` leaves: 0 to 256. */
 export function pageWidth(page: PageAddress, size: number): number {
   const columns = Math.floor(size / pageColumns ** page.level) - page.index * pageColumns;
   return Math.max(0, Math.min(pageColumns, columns));
 }
 
 /**
- * For each width, the number of hashes before each row and, last, in all. A table, because proofs ask for it with
- * every hash: counting anew took 4 % of the ledger's thread.
+ * For each width, the number of hashes before each row and, last, the total. A table, because proofs need it
+ * for every hash: computing it took 4 % of the ledger's thread.
  */
 const hashesBefore = Array.from({ length: pageColumns + 1 }, (_, width) => {
   const before = [0];
@@ -53,12 +53,12 @@ const hashesBefore = Array.from({ length: pageColumns + 1 }, (_, width) => {
   return before;
 });
 
-/** Hashes in a page of `width` columns. */
+/** Returns the number of hashes in a page of `width` columns. */
 export function pageHashes(width: number): number {
   return hashesBefore[width]?.[pageRows] ?? panic(`a page of ${width} columns`);
 }
 
-/** Number of a hash in a page of `width` columns, counted from row 0 up. */
+/** Returns the position of a hash in a page of `width` columns, counted from row 0 up. */
 export function pageOffset(width: number, row: number, column: number): number {
   const first = hashesBefore[width]?.[row];
   const next = hashesBefore[width]?.[row + 1];
@@ -68,7 +68,7 @@ export function pageOffset(width: number, row: number, column: number): number {
   return first + column;
 }
 
-/** One hash of a page of `width` columns, copied out. */
+/** Returns a copy of one hash of a page of `width` columns. */
 export function hashInPage(page: Uint8Array, width: number, row: number, column: number): Hash {
   if (page.length !== pageHashes(width) * hashBytes)
     panic(`${page.length} bytes for a page of ${width} columns`);

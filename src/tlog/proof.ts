@@ -1,8 +1,9 @@
 /**
  * Inclusion and consistency proofs of RFC 6962 (sections 2.1.1 and 2.1.2): plan, fold, verify.
  *
- * A plan is a list of steps, one for each hash of the proof, in the order of the proof (bottom-up). A step lists
- * the stored hashes that its hash is folded from: one, or, for the part that touches the right edge, several.
+ * A plan is a list of steps, one for each hash of the proof, in the order of the proof (bottom-up). A step
+ * lists the stored hashes that its hash is folded from: one, or several for the part that touches the right
+ * edge.
  */
 import { TlogError } from './fault.ts';
 import {
@@ -22,7 +23,7 @@ import {
 
 export type ProofPlan = readonly (readonly Coordinate[])[];
 
-/** Which stored hashes PATH(leafIndex, D[treeSize]) is made of. */
+/** Returns the stored hashes that PATH(leafIndex, D[treeSize]) consists of. */
 export function inclusionPlan(leafIndex: number, treeSize: number): ProofPlan {
   checkSize(treeSize);
   checkIndex(leafIndex, treeSize);
@@ -44,7 +45,7 @@ export function inclusionPlan(leafIndex: number, treeSize: number): ProofPlan {
   return steps.reverse();
 }
 
-/** Which stored hashes PROOF(firstSize, D[secondSize]) is made of; 0 < firstSize ≤ secondSize. */
+/** Returns the stored hashes that PROOF(firstSize, D[secondSize]) consists of; 0 < firstSize ≤ secondSize. */
 export function consistencyPlan(firstSize: number, secondSize: number): ProofPlan {
   checkSizes(firstSize, secondSize);
   const steps: Coordinate[][] = [];
@@ -62,17 +63,18 @@ export function consistencyPlan(firstSize: number, secondSize: number): ProofPla
       from = middle;
     }
   }
-  // What is left is a subtree that ends at the first size. From leaf 0 it is the first tree, which the verifier has.
+  // The rest is a subtree that ends at the first size. From leaf 0 it is the first tree, whose root the
+  // verifier has.
   if (from > 0) steps.push(subtrees(from, to));
   return steps.reverse();
 }
 
-/** Whether consistency proofs from this size leave its root out: the size is a power of two. */
+/** Whether consistency proofs from this size omit its root, because the size is a power of two. */
 export function omitsFirstRoot(firstSize: number): boolean {
   return firstSize > 0 && rootPlan(firstSize).length === 1;
 }
 
-/** The proof itself, from the hashes that the plan names, fetched by `hashAt`. */
+/** Returns the proof from the hashes of the plan, fetched by `hashAt`. */
 export function foldProof(sha256: Hasher, plan: ProofPlan, hashAt: (at: Coordinate) => Hash): Hash[] {
   return plan.map((step) => foldEdge(sha256, step.map(hashAt)));
 }
@@ -86,8 +88,8 @@ export interface InclusionClaim {
 }
 
 /**
- * Returns if the path leads from the leaf to the root, at that index and size; otherwise throws a `TlogError`.
- * The algorithm is RFC 9162 section 2.1.3.2, which proves what RFC 6962 leaves to the reader.
+ * Returns if the path leads from the leaf to the root, at that index and size; otherwise throws a
+ * `TlogError`. The algorithm is RFC 9162 section 2.1.3.2; RFC 6962 does not specify one.
  */
 export function verifyInclusion(sha256: Hasher, claim: InclusionClaim): void {
   checkSize(claim.treeSize);
@@ -102,7 +104,7 @@ export function verifyInclusion(sha256: Hasher, claim: InclusionClaim): void {
     if (last === 0) throw pathLength(claim.path.length, 'too many');
     if (node % 2 === 1 || node === last) {
       hash = nodeHash(sha256, sibling, hash);
-      // A node that is last in an even place has no sibling on these levels.
+      // A node that is last in an even position has no sibling on these levels.
       while (node % 2 === 0 && node !== 0) {
         node = node / 2;
         last = Math.floor(last / 2);
@@ -115,7 +117,7 @@ export function verifyInclusion(sha256: Hasher, claim: InclusionClaim): void {
   }
   if (last !== 0) throw pathLength(claim.path.length, 'too few');
   if (!equalHashes(hash, claim.root))
-    throw new TlogError('root_mismatch', 'inclusion proof leads to another root');
+    throw new TlogError('root_mismatch', 'the inclusion proof leads to a different root');
 }
 
 export interface ConsistencyClaim {
@@ -127,8 +129,9 @@ export interface ConsistencyClaim {
 }
 
 /**
- * Returns if the second tree extends the first without changing it; otherwise throws a `TlogError`. Sizes must be
- * 0 < first ≤ second; equal sizes take an empty path and equal roots. The algorithm is RFC 9162 section 2.1.4.2.
+ * Returns if the second tree extends the first without changing it; otherwise throws a `TlogError`. Sizes
+ * must be 0 < first ≤ second; equal sizes require an empty path and equal roots. The algorithm is RFC 9162
+ * section 2.1.4.2.
  */
 export function verifyConsistency(sha256: Hasher, claim: ConsistencyClaim): void {
   checkSizes(claim.firstSize, claim.secondSize);
@@ -149,7 +152,7 @@ export function verifyConsistency(sha256: Hasher, claim: ConsistencyClaim): void
     node = Math.floor(node / 2);
     last = Math.floor(last / 2);
   }
-  // When the first size is a power of two, its root is the starting hash and is left out of the path.
+  // If the first size is a power of two, its root is the starting hash and is omitted from the path.
   const path = node === 0 ? [claim.firstRoot, ...claim.path] : claim.path;
   const start = path[0];
   if (start === undefined) throw pathLength(0, 'too few');
@@ -172,17 +175,17 @@ export function verifyConsistency(sha256: Hasher, claim: ConsistencyClaim): void
   }
   if (last !== 0) throw pathLength(claim.path.length, 'too few');
   if (!equalHashes(first, claim.firstRoot)) {
-    throw new TlogError('first_root_mismatch', 'consistency proof leads to another first root');
+    throw new TlogError('first_root_mismatch', 'the consistency proof leads to a different first root');
   }
   if (!equalHashes(second, claim.secondRoot)) {
-    throw new TlogError('root_mismatch', 'consistency proof leads to another second root');
+    throw new TlogError('root_mismatch', 'the consistency proof leads to a different second root');
   }
 }
 
 function checkSizes(first: number, second: number): void {
   checkSize(first);
   checkSize(second);
-  // From size 0 there is nothing to prove, and no agreed answer: refused.
+  // A proof from size 0 is rejected: it proves nothing, and implementations differ about it.
   if (first === 0 || first > second) {
     throw new TlogError('bad_size', `sizes ${first} and ${second} are not 0 < first ≤ second`);
   }

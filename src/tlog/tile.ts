@@ -1,11 +1,12 @@
 /**
- * C2SP tlog-tiles: the paths under which a log's hashes and entries lie, and which tiles a tree has.
+ * C2SP tlog-tiles: the paths of a log's hashes and entries, and the tiles of a tree.
  *
  *     tile/<level>/<index>[.p/<width>]        hashes at tree level 8 · level, from column 256 · index
  *     tile/entries/<index>[.p/<width>]        the entries from leaf 256 · index
  *
- * The index is written in groups of three digits, all but the last behind an x (1234067: x001/x234/067); `.p/` is
- * for the tiles that aren't full (256 wide) yet. Each tile is the bottom row of the page of page.ts with its address.
+ * The index is written in groups of three digits, all except the last prefixed with an x (1234067:
+ * x001/x234/067). `.p/` marks tiles that are not full (256 wide) yet. Each tile is the bottom row of the page
+ * (page.ts) with its address.
  */
 import { TlogError } from './fault.ts';
 import { type PageAddress, pageColumns, pageWidth } from './page.ts';
@@ -16,20 +17,20 @@ export interface TileAddress extends PageAddress {
   readonly width: number;
 }
 
-/** Levels of tiles that the specification knows. Trees of safe integers have seven. */
+/** Levels of tiles in the specification. Trees whose size is a safe integer have seven. */
 const tileLevels = 64;
 
-/** What `tilesOf` lists at once: 48 MB of addresses, the tiles of 267 million leaves. */
+/** Maximum tiles listed by `tilesOf`: 48 MB of addresses, the tiles of 267 million leaves. */
 export const maxTilesListed = 2 ** 20;
 
 const indexAndWidth = '((?:x[0-9]{3}/){0,5}[0-9]{3})(?:\\.p/([1-9][0-9]{0,2}))?';
 const tilePattern = new RegExp(`^(0|[1-9][0-9]?)/${indexAndWidth}$`);
 const entriesPattern = new RegExp(`^${indexAndWidth}$`);
 
-/** Fault: bad_tile, as of the other three. */
+/** Formats the path of a tile. Fault: bad_tile, as for the other three functions. */
 export function tilePath({ level, index, width }: TileAddress): string {
   if (!Number.isInteger(level) || level < 0 || level >= tileLevels) {
-    throw new TlogError('bad_tile', `level ${level} of a tile is no integer from 0 to ${tileLevels - 1}`);
+    throw new TlogError('bad_tile', `level ${level} of a tile is not an integer from 0 to ${tileLevels - 1}`);
   }
   return `tile/${level}/${formatIndex(index, width)}`;
 }
@@ -38,7 +39,7 @@ export function entriesPath(index: number, width: number): string {
   return `tile/entries/${formatIndex(index, width)}`;
 }
 
-/** What follows `tile/`, in the one spelling that the address has. */
+/** Parses the part after `tile/`, in its only valid spelling. */
 export function parseTilePath(path: string): TileAddress {
   const [, level, index, width] = tilePattern.exec(path) ?? [];
   const tile = { level: Number(level), ...parseIndex(index, width) };
@@ -46,7 +47,7 @@ export function parseTilePath(path: string): TileAddress {
   return tile;
 }
 
-/** What follows `tile/entries/`. */
+/** Parses the part after `tile/entries/`. */
 export function parseEntriesPath(path: string): { index: number; width: number } {
   const [, index, width] = entriesPattern.exec(path) ?? [];
   const bundle = parseIndex(index, width);
@@ -55,9 +56,10 @@ export function parseEntriesPath(path: string): { index: number; width: number }
 }
 
 /**
- * The tiles of all levels of a tree of `size` leaves that aren't yet full in a tree of `from` leaves, as wide as they
- * are at `size`; by level, then index. Bundles of entries have the addresses of level 0. At most `maxTilesListed`:
- * more are asked for in steps. Fault: bad_size, also for `from` past `size` and for too many.
+ * Returns the tiles of all levels of a tree of `size` leaves that are not full in a tree of `from` leaves,
+ * with their width at `size`; by level, then index. Bundles of entries have the addresses of level 0. Lists
+ * at most `maxTilesListed`; callers with more must proceed in steps. Fault: bad_size, also if `from` is above
+ * `size` or for too many tiles.
  */
 export function tilesOf(size: number, from = 0): TileAddress[] {
   checkSize(size);
@@ -80,10 +82,10 @@ export function tilesOf(size: number, from = 0): TileAddress[] {
 
 function formatIndex(index: number, width: number): string {
   if (!Number.isSafeInteger(index) || index < 0) {
-    throw new TlogError('bad_tile', `index ${index} of a tile is no integer from 0 to 2^53 − 1`);
+    throw new TlogError('bad_tile', `index ${index} of a tile is not an integer from 0 to 2^53 − 1`);
   }
   if (!Number.isInteger(width) || width < 1 || width > pageColumns) {
-    throw new TlogError('bad_tile', `width ${width} of a tile is no integer from 1 to ${pageColumns}`);
+    throw new TlogError('bad_tile', `width ${width} of a tile is not an integer from 1 to ${pageColumns}`);
   }
   let path = group(index);
   for (let rest = Math.floor(index / 1000); rest > 0; rest = Math.floor(rest / 1000)) {

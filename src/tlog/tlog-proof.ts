@@ -16,7 +16,7 @@ import { checkHash, type Hash } from './tree.ts';
 
 const header = 'c2sp.org/tlog-proof@v1';
 
-/** A tree of 2^53 leaves has paths of 53 hashes. */
+/** Limit for hashes of a path. A tree of 2^53 leaves has paths of 53 hashes. */
 const maxPathLength = 64;
 const maxExtraLength = 100_000;
 
@@ -24,9 +24,9 @@ export interface TlogProof {
   readonly leafIndex: number;
   /** From the leaf's sibling to the root's child (RFC 6962 section 2.1.1). */
   readonly path: readonly Hash[];
-  /** The checkpoint as it is signed: `parseNote` reads it. */
+  /** The checkpoint as signed; `parseNote` reads it. */
   readonly note: string;
-  /** Whatever the log added. Nothing authenticates it. */
+  /** Data added by the log. It is not authenticated. */
   readonly extra?: Uint8Array;
 }
 
@@ -40,7 +40,7 @@ export function formatTlogProof({ leafIndex, path, note, extra }: TlogProof): st
   return `${lines.join('\n')}\n\n${note}`;
 }
 
-/** Reads the form alone: neither path nor note is verified. Faults: bad_tlog_proof, bad_base64, bad_hash. */
+/** Parses the form only: neither path nor note is verified. Faults: bad_tlog_proof, bad_base64, bad_hash. */
 export function parseTlogProof(text: string): TlogProof {
   if (text.length > maxNoteLength + maxExtraLength) throw wrong(`it has ${text.length} characters`);
   const end = text.indexOf('\n\n');

@@ -8,18 +8,18 @@ import type { Cosigned } from './candidate.ts';
 import { strictUtf8 } from './utf8.ts';
 import { verifyNative } from './verify.ts';
 
-export type Asked =
+export type WitnessResponse =
   | { readonly kind: 'cosigned'; readonly cosigned: Cosigned }
-  /** The size that the witness is at, so it says. */
+  /** The size that the witness claims to have cosigned. */
   | { readonly kind: 'elsewhere'; readonly size: number }
   | { readonly kind: 'failed'; readonly failure: WitnessFailure; readonly detail: string };
 
-export interface Question {
+export interface CosignatureRequest {
   /** The submission prefix. */
   readonly url: string;
   readonly key: VerifierKey;
   readonly request: AddCheckpoint;
-  /** The text of the note of the request. */
+  /** The text of the note in the request. */
   readonly text: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -27,8 +27,11 @@ export interface Question {
   readonly now: () => number;
 }
 
-/** One `add-checkpoint` (C2SP tlog-witness). Nothing of the answer is believed that isn't signed, but a size. */
-export async function askWitness(question: Question): Promise<Asked> {
+/**
+ * Sends one `add-checkpoint` request (C2SP tlog-witness). Responses are untrusted except for verified
+ * signatures; a size is only a hint.
+ */
+export async function requestCosignature(question: CosignatureRequest): Promise<WitnessResponse> {
   const timeout = AbortSignal.timeout(question.timeoutMs);
   try {
     const response = await fetch(`${question.url}/add-checkpoint`, {
@@ -39,15 +42,19 @@ export async function askWitness(question: Question): Promise<Asked> {
       signal: AbortSignal.any([timeout, question.signal]),
     });
     const body = await readBounded(response);
-    return judge(question, response, body);
+    return readResponse(question, response, body);
   } catch (error) {
-    if (timeout.aborted) return failed('timeout', `nothing after ${question.timeoutMs} ms`);
+    if (timeout.aborted) return failed('timeout', `no response within ${question.timeoutMs} ms`);
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     return failed('unreachable', cause instanceof Error ? cause.message : String(cause));
   }
 }
 
-function judge(question: Question, response: Response, body: string | undefined): Asked {
+function readResponse(
+  question: CosignatureRequest,
+  response: Response,
+  body: string | undefined,
+): WitnessResponse {
   const { status } = response;
   if (status === 200) return cosignatureOf(question, body);
   if (status === 409) return sizeOf(response, body);
@@ -58,17 +65,17 @@ function judge(question: Question, response: Response, body: string | undefined)
   return failed(status === 429 || status >= 500 ? 'unavailable' : 'refused', detail);
 }
 
-function cosignatureOf({ key, text, now }: Question, body: string | undefined): Asked {
-  if (body === undefined) return failed('malformed', 'an answer that is too long, or no UTF-8');
+function cosignatureOf({ key, text, now }: CosignatureRequest, body: string | undefined): WitnessResponse {
+  if (body === undefined) return failed('malformed', 'response too long or not valid UTF-8');
   try {
     const note = parseNote(`${text}\n${body}`);
-    // An empty line in the answer would make what stands before it text, and that text another one than ours.
-    if (note.text !== text) return failed('malformed', 'more than signature lines');
+    // An empty line in the response would extend the text, which would then differ from the requested one.
+    if (note.text !== text) return failed('malformed', 'response has more than signature lines');
     const signature = noteSignatureBy(note, key, verifyNative);
-    if (signature === undefined) return failed('bad_signature', `no line by ${key.name}`);
+    if (signature === undefined) return failed('bad_signature', `no signature by ${key.name}`);
     const { timeS } = decodeCosignature(signature.signature);
     const offS = timeS - now() / 1000;
-    if (Math.abs(offS) > limits.maxWitnessSkewS) return failed('bad_time', `${Math.round(offS)} s from now`);
+    if (Math.abs(offS) > limits.maxWitnessSkewS) return failed('bad_time', `${Math.round(offS)} s off`);
     return { kind: 'cosigned', cosigned: { signature, timeS } };
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
@@ -77,21 +84,24 @@ function cosignatureOf({ key, text, now }: Question, body: string | undefined): 
   }
 }
 
-/** A 409 tells a size. In version 1.0.0 of the text one without stands for another root of the same size, now 422. */
-function sizeOf(response: Response, body: string | undefined): Asked {
+/**
+ * Reads the size from a 409 response. In tlog-witness v1.0.0, a 409 without a size means a different root for
+ * the same size (now 422).
+ */
+function sizeOf(response: Response, body: string | undefined): WitnessResponse {
   const type = response.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type !== sizeContentType) return failed('inconsistent', `409 of type ${type ?? 'none'}`);
+  if (type !== sizeContentType) return failed('inconsistent', `409 with content type ${type ?? 'none'}`);
   const digits = /^(0|[1-9][0-9]{0,15})\n$/.exec(body ?? '')?.[1];
   const size = Number(digits ?? Number.NaN);
   if (!Number.isSafeInteger(size)) return failed('malformed', '409 without a size');
   return { kind: 'elsewhere', size };
 }
 
-function failed(failure: WitnessFailure, detail: string): Asked {
+function failed(failure: WitnessFailure, detail: string): WitnessResponse {
   return { kind: 'failed', failure, detail };
 }
 
-/** Undefined for what is longer than any answer, or no UTF-8; the rest is then not read. */
+/** Reads the response body; undefined if it exceeds the limit, where reading stops, or is not valid UTF-8. */
 async function readBounded(response: Response): Promise<string | undefined> {
   const parts: Uint8Array[] = [];
   let length = 0;

@@ -2,47 +2,50 @@ import { type WitnessFailure, witnessFailures } from '../contract/witness-failur
 import { limits } from '../limits.ts';
 import { omitsFirstRoot } from '../tlog/proof.ts';
 import type { Hash } from '../tlog/tree.ts';
-import { type Asked, askWitness } from './ask.ts';
+import { requestCosignature, type WitnessResponse } from './ask.ts';
 import type { Candidate } from './candidate.ts';
 import type { PolicyWitness } from './policy.ts';
 
-/** What a witness that is asked needs of its surroundings. */
-export interface Surroundings {
-  /** The proof that the tree of the second size extends that of the first; 0 < first < second. */
+/** Dependencies of a witness client. */
+export interface WitnessClientOptions {
+  /** Consistency proof from the first to the second size; 0 < first < second. */
   readonly consistency: (first: number, second: number) => Promise<readonly Hash[]>;
-  /** The root of the first leaves, a power of two, in the tree of the second size; 0 < first < second. */
+  /** Root of the first leaves (a power of two) in the tree of the second size; 0 < first < second. */
   readonly firstRoot: (first: number, second: number) => Promise<Hash>;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly timeoutMs: number;
-  /** Ends whatever is under way. */
+  /** Aborts requests in progress. */
   readonly signal: AbortSignal;
   readonly onFailure: (witness: PolicyWitness, failure: Failure, first: boolean) => void;
 }
 
 export interface Failure {
   readonly kind: WitnessFailure;
-  /** For people. Holds text of the witness's. */
+  /** For people. May contain text from the witness. */
   readonly message: string;
   /** The size that the witness claims; only with `ahead`. */
   readonly claimed?: number;
 }
 
-/** A witness reported that the log went back, or contradicts what it cosigned. `since` is in epoch milliseconds. */
+/**
+ * The report of a witness that the log was rolled back, or contradicts what the witness cosigned. `since` is
+ * in epoch milliseconds.
+ */
 export interface RollbackReport {
   readonly message: string;
   readonly since: number;
 }
 
 /**
- * A witness as seen from the log: which size it is at as far as we know, whether it may be asked now, and how it
- * went. One request at a time; after a failure a pause that doubles, so that nothing it does costs more than that.
+ * Client of one witness: tracks its last known size, when it may be queried, and its failures. Sends one
+ * request at a time, with exponential backoff after failures.
  */
-export class AskedWitness {
+export class WitnessClient {
   readonly witness: PolicyWitness;
   readonly #url: string;
-  readonly #around: Surroundings;
-  /** What it cosigned last, or said that it did. */
+  readonly #options: WitnessClientOptions;
+  /** The size that it last cosigned, or claimed to have cosigned. */
   #size: number | undefined;
   #busy = false;
   #pauseMs = 0;
@@ -52,13 +55,13 @@ export class AskedWitness {
   #cosignatures = 0;
   readonly #failures = new Map<WitnessFailure, number>();
 
-  constructor(witness: PolicyWitness, url: string, around: Surroundings) {
+  constructor(witness: PolicyWitness, url: string, options: WitnessClientOptions) {
     this.witness = witness;
     this.#url = url;
-    this.#around = around;
+    this.#options = options;
   }
 
-  /** A size that it cosigned, known from before. */
+  /** Sets the size that it cosigned before a restart. */
   recall(size: number): void {
     this.#size ??= size;
   }
@@ -71,12 +74,12 @@ export class AskedWitness {
     return this.#cosignatures;
   }
 
-  /** The last failure, if nothing succeeded since. */
+  /** The last failure, unless a request has succeeded since. */
   get failing(): WitnessFailure | undefined {
     return this.#failing;
   }
 
-  /** Stands until the witness cosigns again, even while it cannot be reached. */
+  /** Kept until the witness cosigns again, even while it is unreachable. */
   get rollback(): RollbackReport | undefined {
     return this.#rollback;
   }
@@ -85,68 +88,77 @@ export class AskedWitness {
     return this.#failures;
   }
 
-  /** Whether it is to be asked for this candidate now. */
-  wants(candidate: Candidate): boolean {
-    const now = this.#around.now();
+  /** Whether to request a cosignature of this candidate now. */
+  needs(candidate: Candidate): boolean {
+    const now = this.#options.now();
     if (this.#busy) return false;
     const cosigned = candidate.by(this.witness);
     const ageMs = now - (cosigned?.timeS ?? 0) * 1000;
-    // A cosignature from the future is from before the clock was set back, and its age is unknown.
+    // A cosignature from the future was made before the clock was set back, so its age is unknown.
     const isFresh = ageMs < limits.cosignatureAgeMs && ageMs >= -1000 * limits.maxWitnessSkewS;
     if (cosigned !== undefined && isFresh) return false;
-    // What it claims to have cosigned beyond our size can be put to the test once we are there.
-    const caughtUp = this.#failing === 'ahead' && candidate.size >= (this.#size ?? 0);
-    // A pause that is longer than it was set to began before the clock was set back.
-    return caughtUp || now >= this.#pausedUntil || this.#pausedUntil - now > this.#pauseMs;
+    // A claim to have cosigned a larger size can be checked once the log has reached that size.
+    const reachedClaim = this.#failing === 'ahead' && candidate.size >= (this.#size ?? 0);
+    // If the remaining pause is longer than the whole pause, the clock was set back.
+    return reachedClaim || now >= this.#pausedUntil || this.#pausedUntil - now > this.#pauseMs;
   }
 
-  /** Asks, and adds the cosignature to the candidate. True if there is one. Rejects where the log itself fails. */
-  async ask(candidate: Candidate): Promise<boolean> {
+  /** Requests a cosignature and adds it to the candidate; true on success. Rejects if the ledger fails. */
+  async requestCosignatureOf(candidate: Candidate): Promise<boolean> {
     this.#busy = true;
     try {
-      const asked = await this.#askTwice(candidate);
-      if (this.#around.signal.aborted) return false;
-      if (asked.kind === 'cosigned') return this.#succeed(candidate, asked);
-      this.#fail(failureOf(asked, candidate));
-      if (asked.kind === 'failed' && asked.failure === 'inconsistent') await this.#sendFirstRoot(candidate);
+      const response = await this.#requestWithRetry(candidate);
+      if (this.#options.signal.aborted) return false;
+      if (response.kind === 'cosigned') return this.#succeed(candidate, response);
+      this.#fail(failureOf(response, candidate));
+      if (response.kind === 'failed' && response.failure === 'inconsistent')
+        await this.#sendFirstRoot(candidate);
       return false;
     } finally {
       this.#busy = false;
     }
   }
 
-  /** A witness that is elsewhere than we thought is asked again from there, once: more would be its game. */
-  async #askTwice(candidate: Candidate): Promise<Asked> {
+  /**
+   * Retries once from the size that the witness reports. Further retries would let a witness keep the log
+   * busy.
+   */
+  async #requestWithRetry(candidate: Candidate): Promise<WitnessResponse> {
     const sent = this.#oldSize(candidate);
-    const asked = await this.#askFrom(sent, candidate);
-    if (asked.kind !== 'elsewhere') return asked;
-    this.#size = asked.size;
-    if (asked.size === sent || asked.size > candidate.size) return asked;
-    return this.#askFrom(asked.size, candidate);
+    const response = await this.#requestFrom(sent, candidate);
+    if (response.kind !== 'elsewhere') return response;
+    this.#size = response.size;
+    if (response.size === sent || response.size > candidate.size) return response;
+    return this.#requestFrom(response.size, candidate);
   }
 
   /**
-   * From a power of two the witness can keep evidence only if it learns the root that this log has for the old size. A
-   * witness accepts no proof with that root in front, so its second answer is of no interest.
+   * A consistency proof from a power of two omits the old root, which the witness needs as evidence of a
+   * fork. This request sends that root as the first hash. Witnesses always reject such a proof, so the
+   * response is ignored.
    */
   async #sendFirstRoot(candidate: Candidate): Promise<void> {
     const oldSize = this.#oldSize(candidate);
     if (!omitsFirstRoot(oldSize) || oldSize === candidate.size) return;
-    await this.#askFrom(oldSize, candidate, [await this.#around.firstRoot(oldSize, candidate.size)]);
+    await this.#requestFrom(oldSize, candidate, [await this.#options.firstRoot(oldSize, candidate.size)]);
   }
 
   #oldSize(candidate: Candidate): number {
     return Math.min(this.#size ?? 0, candidate.size);
   }
 
-  async #askFrom(oldSize: number, candidate: Candidate, inFront: readonly Hash[] = []): Promise<Asked> {
-    const { consistency, now, timeoutMs, signal } = this.#around;
+  async #requestFrom(
+    oldSize: number,
+    candidate: Candidate,
+    prefix: readonly Hash[] = [],
+  ): Promise<WitnessResponse> {
+    const { consistency, now, timeoutMs, signal } = this.#options;
     const proof =
       oldSize === 0 || oldSize === candidate.size ? [] : await consistency(oldSize, candidate.size);
-    return askWitness({
+    return requestCosignature({
       url: this.#url,
       key: this.witness.key,
-      request: { oldSize, proof: [...inFront, ...proof], note: candidate.bare() },
+      request: { oldSize, proof: [...prefix, ...proof], note: candidate.bare() },
       text: candidate.text,
       timeoutMs,
       signal,
@@ -154,7 +166,7 @@ export class AskedWitness {
     });
   }
 
-  #succeed(candidate: Candidate, { cosigned }: Extract<Asked, { kind: 'cosigned' }>): true {
+  #succeed(candidate: Candidate, { cosigned }: Extract<WitnessResponse, { kind: 'cosigned' }>): true {
     candidate.add(this.witness, cosigned);
     this.#size = candidate.size;
     this.#cosignatures += 1;
@@ -167,28 +179,29 @@ export class AskedWitness {
 
   #fail(failure: Failure): void {
     const { kind } = failure;
-    const { now, onFailure } = this.#around;
+    const { now, onFailure } = this.#options;
     this.#failures.set(kind, (this.#failures.get(kind) ?? 0) + 1);
-    // Time doesn't heal these two. They are asked again rarely, in case the witness was wrong and was mended.
-    const grave = kind === 'ahead' || kind === 'inconsistent';
-    this.#pauseMs = grave
+    // These failures don't resolve over time. They are retried at a long interval, in case the witness was
+    // wrong.
+    const isRollback = kind === 'ahead' || kind === 'inconsistent';
+    this.#pauseMs = isRollback
       ? limits.cosignatureAgeMs
       : Math.min(limits.maxWitnessPauseMs, Math.max(1000, 2 * this.#pauseMs));
     this.#pausedUntil = now() + this.#pauseMs;
-    if (grave) this.#rollback = { message: failure.message, since: this.#rollback?.since ?? now() };
+    if (isRollback) this.#rollback = { message: failure.message, since: this.#rollback?.since ?? now() };
     const first = this.#failing !== kind;
     this.#failing = kind;
-    onFailure(this.witness, failure, first || grave);
+    onFailure(this.witness, failure, first || isRollback);
   }
 }
 
-function failureOf(asked: Exclude<Asked, { kind: 'cosigned' }>, candidate: Candidate): Failure {
-  if (asked.kind === 'failed') {
-    return { kind: asked.failure, message: `${witnessFailures[asked.failure]}: ${asked.detail}` };
+function failureOf(response: Exclude<WitnessResponse, { kind: 'cosigned' }>, candidate: Candidate): Failure {
+  if (response.kind === 'failed') {
+    return { kind: response.failure, message: `${witnessFailures[response.failure]}: ${response.detail}` };
   }
-  if (asked.size > candidate.size) {
-    const message = `${witnessFailures.ahead}: ${asked.size} entries, and we have ${candidate.size}`;
-    return { kind: 'ahead', message, claimed: asked.size };
+  if (response.size > candidate.size) {
+    const message = `${witnessFailures.ahead}: ${response.size} entries, the log has ${candidate.size}`;
+    return { kind: 'ahead', message, claimed: response.size };
   }
-  return { kind: 'refused', message: `${witnessFailures.refused}: it keeps asking for another old size` };
+  return { kind: 'refused', message: `${witnessFailures.refused}: it reports a different size each time` };
 }

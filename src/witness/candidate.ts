@@ -14,34 +14,34 @@ import { isQuorum, type Policy, type PolicyWitness } from './policy.ts';
 /** A verified cosignature. */
 export interface Cosigned {
   readonly signature: NoteSignature;
-  /** When the witness says that it signed, seconds since 1970. */
+  /** Time of the cosignature, by the witness's clock, in seconds since 1970. */
   readonly timeS: number;
 }
 
-/** A checkpoint of our log and the cosignatures gathered for it so far. */
+/** A checkpoint of this log with the cosignatures collected so far. */
 export class Candidate {
   readonly checkpoint: Checkpoint;
-  /** What the log signed it with. */
+  /** The key that signed the checkpoint for the log. */
   readonly logKey: VerifierKey;
-  /** The text that is cosigned. */
+  /** The cosigned text. */
   readonly text: string;
-  /** When it came up, epoch milliseconds. */
-  #since: number;
-  /** Grows with each cosignature: what was written of an earlier one is to be written again. */
+  /** When it was created, in epoch milliseconds. */
+  #createdAt: number;
+  /** Incremented with each cosignature, so that a note written earlier is known to be outdated. */
   #version = 0;
-  readonly #own: NoteSignature;
+  readonly #logSignature: NoteSignature;
   readonly #cosigned = new Map<PolicyWitness, Cosigned>();
 
-  /** Throws a `TlogError` for what is no checkpoint that `logKey` signed. */
+  /** @throws TlogError if the note is not a checkpoint signed by `logKey` */
   constructor(note: string, logKey: VerifierKey, since: number, verify: Ed25519Verifier) {
     const parsed = parseNote(note);
-    const own = noteSignatureBy(parsed, logKey, verify);
-    if (own === undefined) throw new TlogError('bad_note_signature', `not signed by ${logKey.name}`);
+    const logSignature = noteSignatureBy(parsed, logKey, verify);
+    if (logSignature === undefined) throw new TlogError('bad_note_signature', `not signed by ${logKey.name}`);
     this.checkpoint = parseCheckpoint(parsed.text);
     this.text = parsed.text;
     this.logKey = logKey;
-    this.#since = since;
-    this.#own = own;
+    this.#createdAt = since;
+    this.#logSignature = logSignature;
   }
 
   get size(): number {
@@ -49,7 +49,7 @@ export class Candidate {
   }
 
   get since(): number {
-    return this.#since;
+    return this.#createdAt;
   }
 
   get version(): number {
@@ -61,7 +61,7 @@ export class Candidate {
     this.#version += 1;
   }
 
-  /** Takes over what a kept note holds of known witnesses; what is wrong there is left out. */
+  /** Adds the cosignatures of known witnesses from a stored note. Invalid ones are ignored. */
   addFrom(note: string, policy: Policy, verify: Ed25519Verifier): void {
     const parsed = parseNote(note);
     for (const witness of policy.witnesses) {
@@ -70,7 +70,7 @@ export class Candidate {
         if (signature === undefined) continue;
         const { timeS } = decodeCosignature(signature.signature);
         this.add(witness, { signature, timeS });
-        this.#since = Math.min(this.#since, timeS * 1000);
+        this.#createdAt = Math.min(this.#createdAt, timeS * 1000);
       } catch (error) {
         if (!(error instanceof TlogError)) throw error;
       }
@@ -85,14 +85,14 @@ export class Candidate {
     return isQuorum(policy, new Set(this.#cosigned.keys()));
   }
 
-  /** The log's signature, then the cosignatures in the policy's order. */
+  /** The note with the log's signature, then the cosignatures in the policy's order. */
   note(policy: Policy): string {
     const cosignatures = policy.witnesses.flatMap((witness) => this.by(witness)?.signature ?? []);
-    return formatNote({ text: this.text, signatures: [this.#own, ...cosignatures] });
+    return formatNote({ text: this.text, signatures: [this.#logSignature, ...cosignatures] });
   }
 
-  /** The log's signature alone, which is what witnesses are sent. */
+  /** The note with only the log's signature, as sent to witnesses. */
   bare(): string {
-    return formatNote({ text: this.text, signatures: [this.#own] });
+    return formatNote({ text: this.text, signatures: [this.#logSignature] });
   }
 }

@@ -9,7 +9,7 @@ import { hexToBytes } from '../tlog/hex.ts';
 import { formatVerifierKey, parseVerifierKey, type VerifierKey } from '../tlog/note.ts';
 import { inclusionPlan, verifyConsistency } from '../tlog/proof.ts';
 import { equalHashes, type Hash, hashBytes } from '../tlog/tree.ts';
-import { AskedWitness, type Failure, type RollbackReport } from './asked-witness.ts';
+import { type Failure, type RollbackReport, WitnessClient } from './asked-witness.ts';
 import { Candidate } from './candidate.ts';
 import { isQuorum, type Policy, type PolicyWitness } from './policy.ts';
 import { verifyNative } from './verify.ts';
@@ -20,95 +20,96 @@ export interface CosignerOptions {
     'checkpoint' | 'consistency' | 'inclusion' | 'keepCheckpoint' | 'keptCheckpoint' | 'status'
   >;
   readonly policy: Policy;
-  /** How long a new checkpoint waits for its quorum, before `fail` and before a newer one may take its place. */
+  /** How long a new checkpoint waits for its quorum before `fail` applies and a newer one may replace it. */
   readonly waitMs: number;
-  /** At most so often a new checkpoint is put before the witnesses; how often the log is looked at. */
+  /** How often the log is checked for a new checkpoint to submit to the witnesses. */
   readonly intervalMs: number;
-  /** What happens without a quorum: `open` publishes all the same, `closed` keeps what was published before. */
+  /** Behaviour without a quorum: `open` publishes anyway, `closed` keeps the published checkpoint. */
   readonly fail: 'open' | 'closed';
-  /** Of one request to a witness. */
+  /** Timeout of one request to a witness. */
   readonly requestTimeoutMs?: number;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
-/** What `/checkpoint` serves, and what of it is on disk. */
+/** The checkpoint that `/checkpoint` serves, and the note of it on disk. */
 interface Published {
   readonly candidate: Candidate;
   readonly note: string;
-  /** Of the candidate, when the note was made. */
+  /** The candidate's version for which the note was written. */
   readonly version: number;
 }
 
 /**
- * Gets the checkpoints of the log cosigned by the witnesses of a policy (C2SP tlog-witness), and publishes them.
+ * Has checkpoints of the log cosigned by the witnesses of a policy (C2SP tlog-witness), and publishes them.
  *
- *     log grows ──▶ candidate ──▶ every witness, at once ──▶ quorum, or `open` and waited ──▶ kept on disk ──▶ published
- *                       ▲                │ later ones are added
- *                       └── next, once this one is published or has waited
+ *     log grows ──▶ candidate ──▶ all witnesses in parallel ──▶ quorum, or `open` ──▶ stored ──▶ published
+ *                       ▲                │ late cosignatures are added
+ *                       └── next, once this one is published or the wait is over
  *
- * Promises: what is published was kept before, never gets smaller, and always extends what was published before, over
- * restarts too. Witnesses don't wait for each other. Appends don't wait for any of this.
+ * Guarantees: a checkpoint is stored before it is published, and each published checkpoint extends the
+ * previous one, across restarts too. Witnesses don't wait for each other, and appends don't wait for
+ * witnesses.
  */
 export class Cosigner {
   readonly #options: CosignerOptions;
   #logKey: VerifierKey;
-  readonly #witnesses: readonly AskedWitness[];
+  readonly #witnesses: readonly WitnessClient[];
   readonly #stop = new AbortController();
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #running = new Set<Promise<unknown>>();
   #candidate: Candidate | undefined;
   #published: Published | undefined;
-  /** What was published last, whether or not it may be served under the policy of now. */
-  #last: Candidate | undefined;
-  /** What may not be published, because it does not extend that. */
-  #refused: Candidate | undefined;
-  /** That the log went back behind what was published last. */
+  /** The last published checkpoint, even if the current policy does not allow serving it. */
+  #lastPublished: Candidate | undefined;
+  /** A candidate that must not be published, because it does not extend the last published checkpoint. */
+  #inconsistent: Candidate | undefined;
+  /** Set while the log is behind or contradicts the last published checkpoint. */
   #rollback: RollbackReport | undefined;
   #publishing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** What was logged last, while it lasts. */
-  #trouble = '';
+  /** The last logged problem, until it is resolved. */
+  #loggedProblem = '';
 
   private constructor(options: CosignerOptions, logKey: VerifierKey) {
     this.#options = options;
     this.#logKey = logKey;
-    const around = {
+    const clientOptions = {
       consistency: (first: number, second: number) => this.#proof(first, second),
       firstRoot: (first: number, second: number) => this.#firstRoot(first, second),
       now: options.now,
       timeoutMs: options.requestTimeoutMs ?? Math.max(options.waitMs, limits.witnessRequestTimeoutMs),
       signal: this.#stop.signal,
-      onFailure: (witness: PolicyWitness, failure: Failure, news: boolean) =>
-        this.#reportFailure(witness, failure, news),
+      onFailure: (witness: PolicyWitness, failure: Failure, isNew: boolean) =>
+        this.#reportFailure(witness, failure, isNew),
     };
     this.#witnesses = options.policy.witnesses.flatMap((witness) =>
-      witness.url === undefined ? [] : [new AskedWitness(witness, witness.url, around)],
+      witness.url === undefined ? [] : [new WitnessClient(witness, witness.url, clientOptions)],
     );
   }
 
-  /** Takes up what was kept, and begins. The log must have a checkpoint key; that it is degraded is no obstacle. */
+  /** Loads the stored checkpoint and starts. The log must have a checkpoint key; it may be degraded. */
   static async start(options: CosignerOptions): Promise<Cosigner> {
     const { ledger, policy, log } = options;
     const logKey = parseVerifierKey(sha256, (await ledger.status()).checkpoint_vkey);
     const isListed = policy.logs.some(({ key }) => equalHashes(key.publicKey, logKey.publicKey));
     if (policy.logs.length > 0 && !isListed) {
-      log.warn({ vkey: formatVerifierKey(logKey) }, 'the policy of witnesses lists logs, and not this one');
+      log.warn({ vkey: formatVerifierKey(logKey) }, 'the witness policy lists logs, but not this one');
     }
     const cosigner = new Cosigner(options, logKey);
-    cosigner.#resume(await unless('UNAVAILABLE', ledger.keptCheckpoint()));
-    cosigner.#look();
+    cosigner.#resume(await undefinedOn('UNAVAILABLE', ledger.keptCheckpoint()));
+    cosigner.#checkLog();
     return cosigner;
   }
 
   /**
-   * The checkpoint to be served, as a note. LOG_EMPTY before the first entry; UNAVAILABLE while there is none that
-   * may be published.
+   * The checkpoint to serve, as a note. LOG_EMPTY before the first entry; UNAVAILABLE while no checkpoint may
+   * be published.
    */
   async checkpoint(): Promise<string> {
     if (this.#published !== undefined) return this.#published.note;
     await this.#options.ledger.checkpoint();
-    throw new ServiceError('UNAVAILABLE', 'no checkpoint has its quorum of witnesses yet', {
+    throw new ServiceError('UNAVAILABLE', 'no checkpoint has a quorum of witnesses yet', {
       reason: 'no_quorum',
     });
   }
@@ -122,22 +123,24 @@ export class Cosigner {
         ? {}
         : { published_size: published.size, published_age_s: Math.max(0, now() - published.since) / 1000 }),
       ...(this.#candidate === undefined ? {} : { candidate_size: this.#candidate.size }),
-      witnesses: this.#witnesses.map((asked) => ({
-        name: asked.witness.name,
-        key_name: asked.witness.key.name,
-        vkey: formatVerifierKey(asked.witness.key),
-        ...(asked.size === undefined ? {} : { size: asked.size }),
-        ...(asked.failing === undefined ? {} : { failing: asked.failing }),
-        ...(asked.rollback === undefined
+      witnesses: this.#witnesses.map((client) => ({
+        name: client.witness.name,
+        key_name: client.witness.key.name,
+        vkey: formatVerifierKey(client.witness.key),
+        ...(client.size === undefined ? {} : { size: client.size }),
+        ...(client.failing === undefined ? {} : { failing: client.failing }),
+        ...(client.rollback === undefined
           ? {}
-          : { rollback_since: new Date(asked.rollback.since).toISOString() }),
-        cosignatures: asked.cosignatures,
-        failures: [...asked.failures].map(([kind, times]) => ({ kind, times })),
+          : { rollback_since: new Date(client.rollback.since).toISOString() }),
+        cosignatures: client.cosignatures,
+        failures: [...client.failures].map(([kind, times]) => ({ kind, times })),
       })),
     };
   }
 
-  /** `witness_rollback`, while a witness or the checkpoint that was published last shows a log that went back. */
+  /**
+   * `witness_rollback` while a witness, or the last published checkpoint, shows that the log was rolled back.
+   */
   findings(): LedgerFinding[] {
     const reports = this.#witnesses.flatMap(({ witness, rollback }) =>
       rollback === undefined ? [] : [{ ...rollback, message: `witness ${witness.name} ${rollback.message}` }],
@@ -149,14 +152,14 @@ export class Cosigner {
     return [{ code: 'witness_rollback', message, since }];
   }
 
-  /** Ends what is under way. What is published stays so. */
+  /** Aborts requests in progress. The published checkpoint stays stored. */
   async close(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /** After a restart the last published checkpoint is served again, if the policy of now would have it. */
+  /** Serves the last published checkpoint again after a restart, if the current policy allows it. */
   #resume(kept: string | undefined): void {
     if (kept === undefined) return;
     const { policy, fail, now, log } = this.#options;
@@ -165,48 +168,52 @@ export class Cosigner {
       candidate = new Candidate(kept, this.#logKey, now(), verifyNative);
     } catch (error) {
       if (!(error instanceof TlogError)) throw error;
-      log.warn({ err: error }, 'the checkpoint that was kept is not of this log, and is not served');
+      log.warn({ err: error }, 'the stored checkpoint is not from this log; it is not served');
       return;
     }
     candidate.addFrom(kept, policy, verifyNative);
-    this.#last = candidate;
-    for (const asked of this.#witnesses) if (candidate.by(asked.witness)) asked.recall(candidate.size);
+    this.#lastPublished = candidate;
+    for (const client of this.#witnesses) if (candidate.by(client.witness)) client.recall(candidate.size);
     if (fail === 'closed' && !candidate.hasQuorum(policy)) return;
     this.#candidate = candidate;
     this.#published = { candidate, note: kept, version: candidate.version };
   }
 
-  /** Looks at the log, and again after the interval. */
-  #look(): void {
+  /** Checks the log for a new checkpoint, and schedules the next check. */
+  #checkLog(): void {
     if (this.#stop.signal.aborted) return;
     this.#run(
-      // What has waited long enough is published before something newer takes its place.
+      // Publish a candidate whose wait is over before a newer one replaces it.
       this.#publish()
         .then(() => this.#takeCandidate())
         .finally(() => {
           if (this.#stop.signal.aborted) return;
-          this.#timer = setTimeout(() => this.#look(), this.#options.intervalMs);
-          this.#goOn();
+          this.#timer = setTimeout(() => this.#checkLog(), this.#options.intervalMs);
+          this.#advance();
         }),
     );
   }
 
   /**
-   * The checkpoint of now becomes the candidate, unless one is still gathering its cosignatures. It is read all the
-   * same: it tells whether the key changed, and what the old key signed may not be served as long as that takes.
+   * Makes the current checkpoint the candidate, unless a candidate is still collecting cosignatures. The
+   * checkpoint is read in any case, because it shows whether the key has changed: checkpoints under a revoked
+   * key must not be served any longer.
    */
   async #takeCandidate(): Promise<void> {
-    const note = await unless('LOG_EMPTY', this.#options.ledger.checkpoint());
+    const note = await undefinedOn('LOG_EMPTY', this.#options.ledger.checkpoint());
     if (note === undefined) return;
     const next = await this.#candidateOf(note);
     const current = this.#candidate;
     const isGathering = current !== undefined && current !== this.#published?.candidate;
     if (isGathering && (!this.#hasWaited(current) || this.#due() === current)) return;
     if (next.text === current?.text) return;
-    this.#candidate = next.bare() === this.#last?.bare() ? this.#last : next;
+    this.#candidate = next.bare() === this.#lastPublished?.bare() ? this.#lastPublished : next;
   }
 
-  /** A checkpoint key is revoked seldom, and then what it signed is not to be shown any more. */
+  /**
+   * Creates a candidate. If the checkpoint key was replaced, which happens only after a revocation,
+   * checkpoints signed by the old key are dropped.
+   */
   async #candidateOf(note: string): Promise<Candidate> {
     const { ledger, now, log } = this.#options;
     try {
@@ -216,7 +223,7 @@ export class Cosigner {
       if (!(error instanceof TlogError) || vkey === formatVerifierKey(this.#logKey)) throw error;
       log.warn(
         { vkey },
-        'checkpoints have another key now: witnesses must be told, and until then cosign nothing',
+        'the checkpoint key has changed; send witnesses the new vkey, until then they cosign nothing',
       );
       this.#logKey = parseVerifierKey(sha256, vkey);
       this.#candidate = undefined;
@@ -225,22 +232,22 @@ export class Cosigner {
     }
   }
 
-  /** Asks whoever is to be asked, and publishes what can be. */
-  #goOn(): void {
+  /** Requests the missing cosignatures, and publishes what can be published. */
+  #advance(): void {
     const candidate = this.#candidate;
     if (candidate === undefined || this.#stop.signal.aborted) return;
-    for (const asked of this.#witnesses) {
-      if (!asked.wants(candidate)) continue;
+    for (const client of this.#witnesses) {
+      if (!client.needs(candidate)) continue;
       this.#run(
-        asked.ask(candidate).then((cosigned) => {
-          if (cosigned) this.#goOn();
+        client.requestCosignatureOf(candidate).then((cosigned) => {
+          if (cosigned) this.#advance();
         }),
       );
     }
     this.#run(this.#publish());
   }
 
-  /** Publishes whatever is due; one at a time, so that what is on disk only grows. */
+  /** Publishes everything that is due. Runs one at a time, so that the stored checkpoint never shrinks. */
   #publish(): Promise<void> {
     this.#publishing ??= this.#publishDue().finally(() => {
       this.#publishing = undefined;
@@ -251,7 +258,7 @@ export class Cosigner {
   async #publishDue(): Promise<void> {
     for (let due = this.#due(); due !== undefined; due = this.#due()) {
       if (!(await this.#extendsLast(due))) {
-        this.#refused = due;
+        this.#inconsistent = due;
         continue;
       }
       const { version } = due;
@@ -259,13 +266,16 @@ export class Cosigner {
       await this.#options.ledger.keepCheckpoint(note);
       if (due.logKey !== this.#logKey) continue;
       this.#published = { candidate: due, note, version };
-      this.#last = due;
+      this.#lastPublished = due;
       this.#rollback = undefined;
-      this.#trouble = '';
+      this.#loggedProblem = '';
     }
   }
 
-  /** What is published, where it got more cosignatures; else the candidate, where it may be. */
+  /**
+   * Returns the published checkpoint if it has new cosignatures, or else the candidate if it may be
+   * published.
+   */
   #due(): Candidate | undefined {
     const { policy } = this.#options;
     const published = this.#published;
@@ -273,11 +283,11 @@ export class Cosigner {
       return published.candidate;
     const candidate = this.#candidate;
     if (candidate === undefined || candidate === published?.candidate) return undefined;
-    if (candidate === this.#refused) return undefined;
+    if (candidate === this.#inconsistent) return undefined;
     return candidate.hasQuorum(policy) || this.#mayOpen(candidate) ? candidate : undefined;
   }
 
-  /** `open` makes up for witnesses that are silent, not for as many as make a quorum saying that the log went back. */
+  /** `open` compensates for silent witnesses, but not if enough witnesses for a quorum report a rollback. */
   #mayOpen(candidate: Candidate): boolean {
     const { policy, fail } = this.#options;
     if (fail === 'closed' || !this.#hasWaited(candidate)) return false;
@@ -287,9 +297,9 @@ export class Cosigner {
     return !isQuorum(policy, new Set(against.map(({ witness }) => witness)));
   }
 
-  /** Our own check of what the witnesses check: a log that went back or changed publishes nothing. */
+  /** Performs the check of the witnesses locally: a log that was rolled back or changed publishes nothing. */
   async #extendsLast(candidate: Candidate): Promise<boolean> {
-    const last = this.#last;
+    const last = this.#lastPublished;
     if (last === undefined || last === candidate) return true;
     try {
       verifyConsistency(sha256, {
@@ -302,10 +312,10 @@ export class Cosigner {
       return true;
     } catch (error) {
       if (!(error instanceof TlogError)) throw error;
-      const message = 'the log went back behind the checkpoint that was published last, or changed';
+      const message = 'the log was rolled back behind the last published checkpoint, or contradicts it';
       this.#rollback = { message, since: this.#rollback?.since ?? this.#options.now() };
       const about = { published: last.size, size: candidate.size, fault: error.fault };
-      this.#tell('error', about, `not published: ${message}`);
+      this.#logOnce('error', about, `not published: ${message}`);
       return false;
     }
   }
@@ -320,49 +330,53 @@ export class Cosigner {
     return audit_path.map((hash) => hexToBytes(hash, hashBytes));
   }
 
-  /** The path of the leaf after the first ones has their root as its only hash from leaf 0 on. */
+  /**
+   * In the inclusion path of leaf `first`, the hash whose subtree starts at leaf 0 is the root of the first
+   * leaves.
+   */
   async #firstRoot(first: number, second: number): Promise<Hash> {
     const { audit_path } = await this.#options.ledger.inclusion({ leaf_index: first }, second);
     const at = inclusionPlan(first, second).findIndex(([start]) => start!.index === 0);
     return hexToBytes(audit_path[at]!, hashBytes);
   }
 
-  #reportFailure(witness: PolicyWitness, { kind, message, claimed }: Failure, news: boolean): void {
+  #reportFailure(witness: PolicyWitness, { kind, message, claimed }: Failure, isNew: boolean): void {
     const { log } = this.#options;
     const about = { witness: witness.name, failure: kind, ...(claimed === undefined ? {} : { claimed }) };
     if (kind === 'ahead') {
-      // No witness can cosign a history that leaves the one that it knows: such a log goes on under another name.
+      // A witness cannot cosign a history that contradicts the one it knows, so such a log must continue
+      // under a new origin.
       const advice =
-        'the log went back without a new life: if it was put back by copying files, run `candor rebuild --new-life`, and ' +
-        'give the witnesses the new vkey';
+        'the log was rolled back without a new life; if files were restored by copying, run `candor rebuild --new-life` and ' +
+        'send the witnesses the new vkey';
       log.error({ ...about, advice }, `witness ${message}`);
     } else if (kind === 'inconsistent') log.error(about, `witness ${message}`);
-    else if (news) log.warn(about, `witness ${message}`);
+    else if (isNew) log.warn(about, `witness ${message}`);
   }
 
-  /** Work in the background. Where the ledger fails, the next look tries again. */
+  /** Runs background work. After a ledger failure, the next check tries again. */
   #run(work: Promise<unknown>): void {
     const settled = work.then(
       () => undefined,
       (error: unknown) => {
         if (this.#stop.signal.aborted) return;
-        this.#tell('warn', { err: error }, 'the checkpoint could not be brought forward');
+        this.#logOnce('warn', { err: error }, 'cannot update the published checkpoint');
       },
     );
-    this.#underWay.add(settled);
-    void settled.then(() => this.#underWay.delete(settled));
+    this.#running.add(settled);
+    void settled.then(() => this.#running.delete(settled));
   }
 
-  /** Says what holds until something else does, once. */
-  #tell(level: 'warn' | 'error', about: object, message: string): void {
-    if (message === this.#trouble) return;
-    this.#trouble = message;
+  /** Logs a message once, until a different one is logged. */
+  #logOnce(level: 'warn' | 'error', about: object, message: string): void {
+    if (message === this.#loggedProblem) return;
+    this.#loggedProblem = message;
     this.#options.log[level](about, message);
   }
 }
 
-/** Undefined for a refusal with this code. */
-async function unless<T>(code: ErrorCode, answer: Promise<T>): Promise<T | undefined> {
+/** Awaits a result; undefined if it fails with this error code. */
+async function undefinedOn<T>(code: ErrorCode, answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {

@@ -3,24 +3,25 @@ import { type Binding, bindsElsewhere, firstRootOf, type SizedRoot } from '../tl
 import { consistencyPlan, omitsFirstRoot } from '../tlog/proof.ts';
 import { equalHashes, type Hash } from '../tlog/tree.ts';
 
-/** Why two roots that one log signed contradict each other. */
+/** How two roots that one log signed contradict each other. */
 export interface Fork {
   readonly message: string;
   readonly binding?: Binding;
 }
 
 /**
- * Whether two signed checkpoints convict their log: another root for the same size, or a proof that leads to the later
- * root from another beginning. A wrong proof alone convicts nobody, since anyone can send one, and neither does a
- * smaller checkpoint.
+ * Checks whether two signed checkpoints prove a fork: two roots for the same size, or a consistency proof
+ * that derives the later root from a different earlier one. An invalid proof alone proves nothing, since
+ * anyone can send one; neither does a smaller checkpoint.
  *
- * RFC 6962 leaves the first root out of the proof from a power of two, because a verifier has it. A log that was
- * refused sends such a proof again with its own first root in front, and only that proof shows the other beginning.
+ * A consistency proof from a power of two omits the first root (RFC 6962), because the verifier has it. After
+ * a rejection, the log sends such a proof again with its own first root in front, which reveals the different
+ * earlier tree.
  */
-export function findFork(kept: SizedRoot, later: SizedRoot, proof: readonly Hash[]): Fork | undefined {
-  const [firstSize, secondSize] = [kept.size, later.size];
+export function findFork(cosigned: SizedRoot, later: SizedRoot, proof: readonly Hash[]): Fork | undefined {
+  const [firstSize, secondSize] = [cosigned.size, later.size];
   if (firstSize === secondSize) {
-    if (equalHashes(kept.root, later.root)) return undefined;
+    if (equalHashes(cosigned.root, later.root)) return undefined;
     return { message: `two roots are signed for size ${firstSize}` };
   }
   if (firstSize === 0 || firstSize > secondSize) return undefined;
@@ -29,9 +30,9 @@ export function findFork(kept: SizedRoot, later: SizedRoot, proof: readonly Hash
   const firstRoot = hasFirstRoot ? proof[0] : firstRootOf(sha256, proof, firstSize, secondSize);
   if (firstRoot === undefined) return undefined;
   const binding = { firstSize, secondSize, firstRoot, path: hasFirstRoot ? proof.slice(1) : proof };
-  if (!bindsElsewhere(sha256, binding, kept, later)) return undefined;
+  if (!bindsElsewhere(sha256, binding, cosigned, later)) return undefined;
   return {
-    message: `the tree of size ${secondSize} does not begin with the tree that is signed for size ${firstSize}`,
+    message: `the tree of size ${secondSize} does not extend the tree signed for size ${firstSize}`,
     binding,
   };
 }

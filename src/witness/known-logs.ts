@@ -3,32 +3,40 @@ import { sha256 } from '../sha256.ts';
 import { TlogError } from '../tlog/fault.ts';
 import { parseVerifierKey, signatureTypes, type VerifierKey } from '../tlog/note.ts';
 
-/** Text that names no log. The message says what came and what was wanted. */
+/** Text that is not the verifier key of a log. The message has the found and the expected value. */
 export class UnknownLogError extends Error {
   override readonly name = 'UnknownLogError';
 }
 
-/** The verifier key of a log (C2SP signed-note, type 1); its name is the log's origin. Throws `UnknownLogError`. */
+/**
+ * Parses the verifier key of a log (C2SP signed-note, type 1); its name is the log's origin.
+ *
+ * @throws UnknownLogError
+ */
 export function parseLogKey(text: string): VerifierKey {
   let key: VerifierKey;
   try {
     key = parseVerifierKey(sha256, text);
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    throw new UnknownLogError(`${shown(text)} is no verifier key: ${error.message}`);
+    throw new UnknownLogError(`${quoted(text)} is not a valid verifier key: ${error.message}`);
   }
   if (key.type !== signatureTypes.ed25519) {
     throw new UnknownLogError(
-      `${shown(text)} is a key of type ${key.type}, wanted type 1, which signs checkpoints`,
+      `${quoted(text)} is a key of type ${key.type}; checkpoints are signed by keys of type 1`,
     );
   }
   if (importPublicKey(key.publicKey) === undefined) {
-    throw new UnknownLogError(`${shown(text)} is no acceptable Ed25519 key`);
+    throw new UnknownLogError(`${quoted(text)} is not a valid Ed25519 key`);
   }
   return key;
 }
 
-/** One key a line; empty lines and those that begin with # say nothing. Throws `UnknownLogError` with the line. */
+/**
+ * Parses a list with one key per line; empty lines and lines beginning with # are ignored.
+ *
+ * @throws UnknownLogError with the line number
+ */
 export function parseLogList(text: string): VerifierKey[] {
   return text.split('\n').flatMap((line, i) => {
     const item = line.trim();
@@ -42,6 +50,6 @@ export function parseLogList(text: string): VerifierKey[] {
   });
 }
 
-function shown(text: string): string {
+function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
 }

@@ -5,8 +5,8 @@ import { PolicyError, parsePolicy } from './parse-policy.ts';
 import { isQuorum, type Policy } from './policy.ts';
 
 /**
- * A policy that a service can't use. The message may show some of the file, for whoever may read the file; `place`
- * says the same without: line and kind of the fault.
+ * A policy file that the service can't use. The message may quote the file, for readers with access to it;
+ * `place` has only the line and kind of the fault.
  */
 export class PolicyFileError extends Error {
   override readonly name = 'PolicyFileError';
@@ -19,18 +19,18 @@ export class PolicyFileError extends Error {
 }
 
 /**
- * The policy of a file, for a service that has its checkpoints cosigned by it.
+ * Loads a policy for the cosigner of a service.
  *
- * @throws PolicyFileError with one clear line where it can't be read, is none, or has a quorum that the witnesses with
- * an address can never make: such a service would wait for ever
+ * @throws PolicyFileError if the file can't be read, is not a valid policy, or its quorum can't be met by the
+ * witnesses with a URL: the service would wait forever
  */
 export function loadPolicy(path: string): Policy {
   const policy = readPolicy(path);
   const reachable = policy.witnesses.filter(({ url }) => url !== undefined);
   if (!isQuorum(policy, new Set(reachable))) {
     throw new PolicyFileError(
-      `the policy of witnesses ${path} can not be met: ${reachable.length} of its ${policy.witnesses.length} ` +
-        'witnesses have an address, and they make no quorum',
+      `witness policy ${path}: its quorum cannot be met, because only ${reachable.length} of its ${policy.witnesses.length} ` +
+        'witnesses have a URL',
     );
   }
   return policy;
@@ -41,9 +41,9 @@ function readPolicy(path: string): Policy {
     return parsePolicy(sha256, readFile(path, limits.maxPolicyBytes).bytes);
   } catch (error) {
     if (error instanceof UnreadableFile)
-      throw new PolicyFileError(`the policy of witnesses ${path} can not be read: ${error.message}`);
+      throw new PolicyFileError(`witness policy ${path} cannot be read: ${error.message}`);
     if (!(error instanceof PolicyError)) throw error;
-    const unusable = `the policy of witnesses ${path} can not be used`;
+    const unusable = `witness policy ${path} is not valid`;
     throw new PolicyFileError(`${unusable}: ${error.message}`, `${unusable}: ${error.place}`);
   }
 }

@@ -1,18 +1,18 @@
 /**
- * A policy of witnesses (C2SP tlog-policy): which there are, and which of them must have cosigned a checkpoint. Groups
- * form a forest, so that each witness counts in one way.
+ * A witness policy (C2SP tlog-policy): the known witnesses, and which of them must cosign a checkpoint.
+ * Groups form a forest, so each witness is in at most one group.
  */
 import type { VerifierKey } from '../tlog/note.ts';
 
 export interface PolicyWitness {
-  /** For people; what tells witnesses apart is the object. Octets that are no UTF-8 are shown as U+FFFD. */
+  /** For display; witnesses are identified by object. Octets that are not valid UTF-8 are shown as U+FFFD. */
   readonly name: string;
   readonly key: VerifierKey;
-  /** The submission prefix, without a slash at the end. */
+  /** The submission prefix, without a trailing slash. */
   readonly url: string | undefined;
 }
 
-/** What has to be met: one witness, or `threshold` of the members. `none` is a group of nobody. */
+/** A requirement: one witness, or `threshold` of the members. `none` is an empty group. */
 export type Rule =
   | { readonly kind: 'witness'; readonly witness: PolicyWitness }
   | { readonly kind: 'group'; readonly threshold: number; readonly members: readonly Rule[] };
@@ -23,7 +23,7 @@ export interface Policy {
   readonly quorum: Rule;
 }
 
-/** Whether these witnesses are enough. */
+/** Whether these witnesses meet the policy. */
 export function isQuorum(policy: Policy, cosigned: ReadonlySet<PolicyWitness>): boolean {
   return isMet(policy.quorum, cosigned);
 }

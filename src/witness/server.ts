@@ -5,9 +5,9 @@ import { sizeContentType } from './add-checkpoint.ts';
 import type { Answer, Witness } from './witness.ts';
 
 export interface WitnessServer {
-  /** The address that it listens on, as an http URL without a slash at the end. */
+  /** The http URL that it listens on, without a trailing slash. */
   readonly url: string;
-  /** Answers what was accepted, and closes. */
+  /** Answers accepted requests, then closes. */
   close(): Promise<void>;
 }
 
@@ -19,20 +19,20 @@ interface Reply {
 }
 
 /**
- * The HTTP interface of C2SP tlog-witness, both prefixes being the root:
+ * Serves the HTTP interface of C2SP tlog-witness, with the root as both prefixes:
  *
  *     POST /add-checkpoint
  *     GET  /<origin hash>/checkpoint
  *
- * Requests are bounded in bytes, time and number. `onFailure` is told of what could not be written; it is answered
- * with 500.
+ * Requests are limited in size, time and number. A failure to store a checkpoint is passed to `onFailure` and
+ * answered with 500.
  */
 export async function startWitnessServer(options: {
   readonly witness: Witness;
   readonly host: string;
   readonly port: number;
   readonly onFailure: (error: unknown) => void;
-  /** Of a whole request. */
+  /** Timeout of a complete request. */
   readonly requestTimeoutMs?: number;
 }): Promise<WitnessServer> {
   const { witness, host, port, onFailure, requestTimeoutMs = limits.witnessRequestTimeoutMs } = options;
@@ -48,7 +48,7 @@ export async function startWitnessServer(options: {
       route(witness, request)
         .catch((error: unknown): Reply => {
           onFailure(error);
-          return { status: 500, body: 'the witness could not keep the checkpoint\n' };
+          return { status: 500, body: 'the witness could not store the checkpoint\n' };
         })
         .then((reply) => reply && send(request, response, reply));
     },
@@ -59,9 +59,9 @@ export async function startWitnessServer(options: {
     server.listen({ host, port, exclusive: true }, resolve);
   });
   const bound = server.address() as AddressInfo;
-  const shown = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+  const hostText = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
   return {
-    url: `http://${shown}:${bound.port}`,
+    url: `http://${hostText}:${bound.port}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -71,7 +71,7 @@ export async function startWitnessServer(options: {
   };
 }
 
-/** Undefined for a client that is gone. */
+/** Undefined if the client has disconnected. */
 async function route(witness: Witness, request: IncomingMessage): Promise<Reply | undefined> {
   const path = (request.url ?? '').split('?', 1)[0]!;
   if (path === '/add-checkpoint') {
@@ -79,16 +79,16 @@ async function route(witness: Witness, request: IncomingMessage): Promise<Reply 
     const body = await readBody(request);
     if (body === 'gone') return undefined;
     if (body === 'too large') {
-      return { status: 413, body: `more than ${limits.maxAddCheckpointBytes} bytes\n` };
+      return { status: 413, body: `the body must have at most ${limits.maxAddCheckpointBytes} bytes\n` };
     }
     return replyOf(await witness.addCheckpoint(body));
   }
   const hash = /^\/([0-9a-f]{64})\/checkpoint$/.exec(path)?.[1];
-  if (hash === undefined) return { status: 404, body: 'no such address\n' };
+  if (hash === undefined) return { status: 404, body: 'not found\n' };
   if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed('GET, HEAD');
   const note = witness.latest(hash);
   return note === undefined
-    ? { status: 404, body: 'nothing was cosigned of this log\n' }
+    ? { status: 404, body: 'no checkpoint of this log has been cosigned\n' }
     : { status: 200, body: note, headers: { 'cache-control': 'no-cache' } };
 }
 
@@ -106,7 +106,7 @@ function replyOf(answer: Answer): Reply {
 }
 
 function notAllowed(allow: string): Reply {
-  return { status: 405, body: `wanted ${allow}\n`, headers: { allow } };
+  return { status: 405, body: `use ${allow}\n`, headers: { allow } };
 }
 
 async function readBody(request: IncomingMessage): Promise<Uint8Array | 'too large' | 'gone'> {
@@ -129,7 +129,7 @@ function send(request: IncomingMessage, response: ServerResponse, reply: Reply):
     'content-type': reply.type ?? 'text/plain; charset=utf-8',
     'content-length': Buffer.byteLength(reply.body),
     'x-content-type-options': 'nosniff',
-    // What is left of a body that wasn't read to its end would be taken for the next request.
+    // The unread rest of a body would be parsed as the next request.
     ...(request.readableEnded || request.method === 'GET' ? {} : { connection: 'close' }),
     ...reply.headers,
   });

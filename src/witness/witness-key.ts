@@ -7,12 +7,12 @@ import { cosignedMessage, encodeCosignature } from '../tlog/cosignature.ts';
 import { TlogError } from '../tlog/fault.ts';
 import { type NoteSignature, signatureTypes, type VerifierKey, verifierKey } from '../tlog/note.ts';
 
-/** A state folder that can't be used. The message names the file, what is wrong with it and what to do. */
+/** A state folder that can't be used. The message has the file, the problem and the remedy. */
 export class WitnessStateError extends Error {
   override readonly name = 'WitnessStateError';
 }
 
-/** The key of a witness. It signs cosignatures and nothing else, and goes by one name for ever. */
+/** The key of a witness. It signs only cosignatures, and its name never changes. */
 export class WitnessKey {
   readonly public: VerifierKey;
   readonly #private: KeyObject;
@@ -20,13 +20,15 @@ export class WitnessKey {
   constructor(name: string, privateKey: KeyObject) {
     const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
     const raw = new Uint8Array(Buffer.from(x ?? '', 'base64url'));
-    if (importPublicKey(raw) === undefined)
-      throw new WitnessStateError('the key is no acceptable Ed25519 key');
+    if (importPublicKey(raw) === undefined) throw new WitnessStateError('the key is not a valid Ed25519 key');
     this.public = verifierKey(sha256, name, signatureTypes.cosignature, raw);
     this.#private = privateKey;
   }
 
-  /** That as of `timeS` this checkpoint's tree was the largest seen, and consistent with all that were. */
+  /**
+   * Cosigns: states that at `timeS` this checkpoint's tree was the largest one seen, and consistent with all
+   * others.
+   */
   cosign(timeS: number, noteText: string): NoteSignature {
     const signature = sign(null, cosignedMessage(timeS, noteText), this.#private);
     const { name, keyId } = this.public;
@@ -35,22 +37,23 @@ export class WitnessKey {
 }
 
 /**
- * The key of the file, a private JWK (RFC 8037) of mode 0600 with the witness's name; made where there is none, which
- * takes a name. A name that is given must be the file's: the signed message doesn't hold it, so that one key under
- * two names would be one witness that counts twice.
+ * Opens the key file: a private JWK (RFC 8037) of mode 0600 with the name of the witness. A missing file is
+ * created, which requires a name. A given name must match the file: the signed message does not contain the
+ * name, so one key under two names would count as two witnesses.
  */
 export async function openWitnessKey(path: string, name: string | undefined): Promise<WitnessKey> {
   const text = await readIfThere(path);
   if (text === undefined) return makeKey(path, name);
   const { named, jwk } = parseKeyFile(path, text);
   if (name !== undefined && name !== named) {
-    throw new WitnessStateError(`${path} is the key of ${named}, not of ${name}: one key has one name`);
+    throw new WitnessStateError(`${path} is the key of ${named}, not of ${name}; a key cannot be renamed`);
   }
   return importKey(path, named, jwk);
 }
 
 async function makeKey(path: string, name: string | undefined): Promise<WitnessKey> {
-  if (name === undefined) throw new WitnessStateError(`${path} is not there yet: a new key needs a name`);
+  if (name === undefined)
+    throw new WitnessStateError(`${path} does not exist; creating a key requires a name`);
   const { privateKey } = generateKeyPairSync('ed25519');
   const key = named(name, () => new WitnessKey(name, privateKey));
   const { x, d } = privateKey.export({ format: 'jwk' });
@@ -79,7 +82,7 @@ function importKey(path: string, name: string, jwk: { x: string; d: string }): W
   } catch {
     throw damaged(path);
   }
-  // OpenSSL takes d and derives the public key from it, whatever x says.
+  // OpenSSL derives the public key from d and ignores x.
   if (privateKey.export({ format: 'jwk' }).x !== jwk.x) throw damaged(path);
   return named(name, () => new WitnessKey(name, privateKey));
 }
@@ -89,13 +92,13 @@ function named(name: string, make: () => WitnessKey): WitnessKey {
     return make();
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    throw new WitnessStateError(`${JSON.stringify(name)} can not be the name of a key: ${error.message}`);
+    throw new WitnessStateError(`${JSON.stringify(name)} is not a valid key name: ${error.message}`);
   }
 }
 
 function damaged(path: string): WitnessStateError {
   return new WitnessStateError(
-    `${path} is damaged: put it back from a copy, or begin a new witness in another folder`,
+    `${path} is damaged; restore it from a copy, or create a new witness in another folder`,
   );
 }
 

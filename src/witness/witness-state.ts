@@ -14,66 +14,66 @@ import { strictUtf8 } from './utf8.ts';
 import { verifyNative } from './verify.ts';
 import { openWitnessKey, readIfThere, type WitnessKey, WitnessStateError } from './witness-key.ts';
 
-/** What a witness cosigned last for a log. */
-export interface Kept {
+/** The last checkpoint of a log that the witness cosigned. */
+export interface LastCosigned {
   readonly size: number;
   readonly root: Hash;
-  /** Of the cosignature, seconds since 1970. */
+  /** Time of the cosignature in seconds since 1970. */
   readonly timeS: number;
-  /** The checkpoint with the log's signatures and the witness's. */
+  /** The checkpoint with the signatures of log and witness. */
   readonly note: string;
 }
 
 const suffix = '.checkpoint';
 const evidenceSuffix = '.evidence.json';
-const refusedSuffix = '.refused.note';
+const rejectedSuffix = '.rejected.note';
 const keyFileName = 'key.json';
 
-/** By what a log's files and addresses go: lowercase hex SHA-256 of its origin. */
+/** Identifies a log in file names and URLs: lowercase hex SHA-256 of its origin. */
 export function originHash(origin: string): string {
   return bytesToHex(sha256(new TextEncoder().encode(origin)));
 }
 
 /**
- * The memory of a witness, a folder that one process has at a time:
+ * The state folder of a witness, locked by one process at a time:
  *
  *     key.json                      the private key
- *     <origin hash>.checkpoint      for each log, the note that was cosigned last
- *     <origin hash>.<id>.evidence.json   that a log contradicted itself: never overwritten, a bounded number of each log
- *     <origin hash>.<time>-<id>.refused.note   signed by the log and not cosigned: convicts nobody alone
+ *     <origin hash>.checkpoint      for each log, the last cosigned note
+ *     <origin hash>.<id>.evidence.json   contradiction of a log: never overwritten, limited in number per log
+ *     <origin hash>.<time>-<id>.rejected.note   signed by the log but not cosigned: does not convict alone
  *     lock
  *
- * Key and memory lie together, because the key's promise is only as good as the memory: whoever loses one must give
- * up the other. A file that says less than what was cosigned, as after putting back an old copy, can't be recognised.
+ * Key and checkpoints are in one folder, because the key's guarantee depends on the checkpoints: if one is
+ * lost, the other must be abandoned. A restored older copy of a file can't be detected.
  */
 export class WitnessState {
   readonly key: WitnessKey;
   readonly #folder: DataFolder;
   /** By origin hash. */
-  readonly #kept: Map<string, Kept>;
-  /** Names of files. */
+  readonly #latest: Map<string, LastCosigned>;
+  /** File names. */
   readonly #evidence: Set<string>;
-  /** Names of files, the oldest first. */
-  #refused: readonly string[];
+  /** File names, the oldest first. */
+  #rejected: readonly string[];
 
   private constructor(
     folder: DataFolder,
     key: WitnessKey,
-    kept: Map<string, Kept>,
+    latest: Map<string, LastCosigned>,
     names: readonly string[],
   ) {
     this.#folder = folder;
     this.#evidence = new Set(names.filter((file) => file.endsWith(evidenceSuffix)));
-    this.#refused = names.filter((file) => file.endsWith(refusedSuffix)).sort();
+    this.#rejected = names.filter((file) => file.endsWith(rejectedSuffix)).sort();
     this.key = key;
-    this.#kept = kept;
+    this.#latest = latest;
   }
 
   /**
-   * Takes the folder and reads all of it. `name` is needed for a new one.
+   * Locks the folder and reads its files. `name` is required for a new folder.
    *
-   * @throws WitnessStateError for a file that isn't what was written there, since what the witness doesn't know it
-   * could contradict; Error when another process has the folder.
+   * @throws WitnessStateError if a file is damaged, since the witness could contradict a checkpoint that it
+   * does not know; Error when another process holds the folder
    */
   static async open(path: string, name: string | undefined): Promise<WitnessState> {
     const folder = lockFolder(path, { name: 'state folder', instead: 'choose another' });
@@ -83,25 +83,28 @@ export class WitnessState {
       const keyFile = join(path, keyFileName);
       if (files.length > 0 && !names.includes(keyFileName)) {
         throw new WitnessStateError(
-          `${keyFile} is lost: put it back, or begin a new witness in another folder`,
+          `${keyFile} is missing; restore it, or create a new witness in another folder`,
         );
       }
       const key = await openWitnessKey(keyFile, name);
-      const kept = new Map<string, Kept>();
+      const latest = new Map<string, LastCosigned>();
       for (const file of files) {
-        kept.set(
+        latest.set(
           file.slice(0, -suffix.length),
-          parseKept(join(path, file), await readFile(join(path, file)), key),
+          parseCosigned(join(path, file), await readFile(join(path, file)), key),
         );
       }
-      return new WitnessState(folder, key, kept, names);
+      return new WitnessState(folder, key, latest, names);
     } catch (error) {
       folder.release();
       throw error;
     }
   }
 
-  /** The key alone, which another process may be using; made, as by `open`, where there is none. */
+  /**
+   * Reads the key without locking the folder, because another process may hold it. If there is no key,
+   * creates one like `open`.
+   */
   static async readKey(path: string, name: string | undefined): Promise<WitnessKey> {
     const file = join(path, keyFileName);
     if ((await readIfThere(file)) !== undefined) return openWitnessKey(file, name);
@@ -110,29 +113,32 @@ export class WitnessState {
     return state.key;
   }
 
-  /** Undefined for a log that nothing was cosigned of. */
-  kept(hash: string): Kept | undefined {
-    return this.#kept.get(hash);
+  /** The last cosigned checkpoint; undefined if none was cosigned for this log. */
+  latest(hash: string): LastCosigned | undefined {
+    return this.#latest.get(hash);
   }
 
-  /** Resolves when it is on disk; a note of it that was refused before is no longer kept then. If it rejects, what was kept before still holds here. */
-  async keep(hash: string, kept: Kept): Promise<void> {
-    await replaceFile(join(this.#folder.path, hash + suffix), kept.note, { mode: 0o644 });
-    this.#kept.set(hash, kept);
-    const isRefused = `-${idOf(parseNote(kept.note).text)}${refusedSuffix}`;
-    await this.#removeRefused(this.#refusedOf(hash).filter((name) => name.endsWith(isRefused)));
+  /**
+   * Stores a checkpoint and resolves once it is on disk; the same checkpoint is then removed from the rejected
+   * ones. If it rejects, the previous checkpoint stays in effect.
+   */
+  async store(hash: string, latest: LastCosigned): Promise<void> {
+    await replaceFile(join(this.#folder.path, hash + suffix), latest.note, { mode: 0o644 });
+    this.#latest.set(hash, latest);
+    const end = rejectedEnd(latest.note);
+    await this.#removeRejected(this.#rejectedOf(hash).filter((name) => name.endsWith(end)));
   }
 
-  /** Paths of all evidence, of any log. */
+  /** Paths of the evidence files of all logs. */
   get evidence(): string[] {
     return [...this.#evidence].map((name) => join(this.#folder.path, name));
   }
 
   /**
-   * Keeps evidence against the log with this origin hash, once for the same two checkpoints. Resolves with its path
-   * when it is on disk; with undefined where `limits.maxWitnessEvidence` files of this log are kept already.
+   * Stores evidence against the log with this origin hash, once per pair of checkpoints. Resolves with its
+   * path once it is on disk, or with undefined if `limits.maxWitnessEvidence` files of this log exist.
    */
-  async keepEvidence(hash: string, texts: readonly string[], evidence: string): Promise<string | undefined> {
+  async storeEvidence(hash: string, texts: readonly string[], evidence: string): Promise<string | undefined> {
     const name = `${hash}.${idOf(texts.join('\n'))}${evidenceSuffix}`;
     const path = join(this.#folder.path, name);
     if (this.#evidence.has(name)) return path;
@@ -143,33 +149,33 @@ export class WitnessState {
     return path;
   }
 
-  /** Paths of all refused checkpoints, of any log. */
-  get refused(): string[] {
-    return this.#refused.map((name) => join(this.#folder.path, name));
+  /** Paths of the rejected checkpoints of all logs. */
+  get rejected(): string[] {
+    return this.#rejected.map((name) => join(this.#folder.path, name));
   }
 
   /**
-   * Keeps a checkpoint that the log signed and the witness refused, once. Of more than `limits.maxWitnessRefused` the
-   * first half and the latest ones stay, so that a flood of them hides neither.
+   * Stores a checkpoint that the log signed and the witness rejected, once. Above `limits.maxWitnessRejected`, the
+   * first half and the latest ones remain, so that a flood can hide neither.
    */
-  async keepRefused(hash: string, note: string, nowMs: number): Promise<void> {
-    const end = `-${idOf(parseNote(note).text)}${refusedSuffix}`;
-    const ofLog = this.#refusedOf(hash);
+  async storeRejected(hash: string, note: string, nowMs: number): Promise<void> {
+    const end = rejectedEnd(note);
+    const ofLog = this.#rejectedOf(hash);
     if (ofLog.some((name) => name.endsWith(end))) return;
     const name = `${hash}.${String(nowMs).padStart(15, '0')}${end}`;
     await replaceFile(join(this.#folder.path, name), note, { mode: 0o644 });
-    this.#refused = [...this.#refused, name].sort();
-    const half = limits.maxWitnessRefused / 2;
-    await this.#removeRefused(ofLog.slice(half, Math.max(half, ofLog.length + 1 - half)));
+    this.#rejected = [...this.#rejected, name].sort();
+    const half = limits.maxWitnessRejected / 2;
+    await this.#removeRejected(ofLog.slice(half, Math.max(half, ofLog.length + 1 - half)));
   }
 
-  #refusedOf(hash: string): string[] {
-    return this.#refused.filter((name) => name.startsWith(hash));
+  #rejectedOf(hash: string): string[] {
+    return this.#rejected.filter((name) => name.startsWith(hash));
   }
 
-  async #removeRefused(names: readonly string[]): Promise<void> {
+  async #removeRejected(names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
-    this.#refused = this.#refused.filter((name) => !names.includes(name));
+    this.#rejected = this.#rejected.filter((name) => !names.includes(name));
     for (const name of names) await rm(join(this.#folder.path, name), { force: true });
   }
 
@@ -182,20 +188,25 @@ function idOf(text: string): string {
   return bytesToHex(sha256(new TextEncoder().encode(text))).slice(0, 16);
 }
 
-function parseKept(path: string, bytes: Uint8Array, key: WitnessKey): Kept {
-  const damaged = (what: string) =>
+/** The end of the name of a rejected checkpoint's file. */
+function rejectedEnd(note: string): string {
+  return `-${idOf(parseNote(note).text)}${rejectedSuffix}`;
+}
+
+function parseCosigned(path: string, bytes: Uint8Array, key: WitnessKey): LastCosigned {
+  const damaged = (problem: string) =>
     new WitnessStateError(
-      `${path} is damaged (${what}): a witness that forgot what it cosigned could contradict it; ` +
-        'put the file back, or begin a new witness in another folder',
+      `${path} is damaged (${problem}): without it the witness could contradict an earlier cosignature; ` +
+        'restore the file, or create a new witness in another folder',
     );
   const text = strictUtf8(bytes);
-  if (text === undefined) throw damaged('no UTF-8');
+  if (text === undefined) throw damaged('not valid UTF-8');
   try {
     const note = parseNote(text);
     const { origin, size, root } = parseCheckpoint(note.text);
     const own = noteSignatureBy(note, key.public, verifyNative);
     if (own === undefined) throw damaged('not cosigned by this witness');
-    if (!path.endsWith(originHash(origin) + suffix)) throw damaged('of another log');
+    if (!path.endsWith(originHash(origin) + suffix)) throw damaged('belongs to another log');
     return { size, root, timeS: decodeCosignature(own.signature).timeS, note: text };
   } catch (error) {
     if (error instanceof TlogError) throw damaged(error.message);

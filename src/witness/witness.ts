@@ -17,40 +17,43 @@ import { type AddCheckpoint, parseAddCheckpoint } from './add-checkpoint.ts';
 import { findFork } from './find-fork.ts';
 import { strictUtf8 } from './utf8.ts';
 import { verifyNative } from './verify.ts';
-import { type Kept, originHash, type WitnessState } from './witness-state.ts';
+import { type LastCosigned, originHash, type WitnessState } from './witness-state.ts';
 
-/** The answers of C2SP tlog-witness, and 503 where too many wait already. */
+/** Responses of C2SP tlog-witness, and 503 if too many requests are queued. */
 export type Answer =
   | { readonly status: 200; readonly line: string }
   | { readonly status: 409; readonly size: number }
   | { readonly status: 400 | 403 | 404 | 422 | 503; readonly reason: string };
 
-/** A log that signed two trees of which neither extends the other. Both notes carry its signature. */
+/** A log that signed two trees neither of which extends the other. Both notes have its signature. */
 export interface Contradiction {
   readonly origin: string;
   readonly message: string;
   readonly kept: string;
   readonly refused: string;
-  /** The file that `candor verify` accepts; undefined where as many are kept already, or it could not be written. */
+  /**
+   * Path of a file that `candor verify` accepts; undefined if the limit of files is reached or writing
+   * failed.
+   */
   readonly evidence: string | undefined;
 }
 
 export interface WitnessOptions {
   readonly state: WitnessState;
-  /** The keys of the logs that are known; a key's name is its log's origin. */
+  /** Keys of the known logs; the name of a key is its log's origin. */
   readonly logs: readonly VerifierKey[];
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** A log has contradicted itself. Called when the evidence is on disk, before the request is answered. */
+  /** Called when a log contradicts itself, once the evidence is on disk and before the response. */
   readonly onContradiction: (found: Contradiction) => void;
 }
 
 /**
- * A witness (C2SP tlog-witness): cosigns a checkpoint of a known log if it extends the one that it cosigned last, and
- * never anything that contradicts what it once cosigned.
+ * A witness (C2SP tlog-witness): cosigns a checkpoint of a known log if it extends the last cosigned one, and
+ * never anything that contradicts an earlier cosignature.
  *
- * Order: of the checkpoints of one log, one at a time is compared with what is kept, kept and flushed, and only then
- * does its cosignature leave. Logs don't wait for each other.
+ * Checkpoints of one log are processed one at a time: compared with the stored one, stored and flushed, and
+ * only then is the cosignature returned. Logs don't wait for each other.
  */
 export class Witness {
   readonly #options: WitnessOptions;
@@ -62,61 +65,72 @@ export class Witness {
     for (const key of options.logs) this.#logs.set(key.name, [...(this.#logs.get(key.name) ?? []), key]);
   }
 
-  /** Answers the body of an `add-checkpoint`. Rejects only where the state can't be written; nothing was cosigned then. */
+  /**
+   * Handles the body of an `add-checkpoint` request. Rejects only if the state can't be written; then nothing
+   * was cosigned.
+   */
   async addCheckpoint(body: Uint8Array): Promise<Answer> {
-    const read = readRequest(body);
-    if ('status' in read) return read;
-    const keys = this.#logs.get(read.checkpoint.origin);
-    if (keys === undefined) return { status: 404, reason: 'this log is not known here' };
-    const signatures = signaturesOf(read.note, keys);
+    const parsed = readRequest(body);
+    if ('status' in parsed) return parsed;
+    const keys = this.#logs.get(parsed.checkpoint.origin);
+    if (keys === undefined) return { status: 404, reason: 'unknown log' };
+    const signatures = signaturesOf(parsed.note, keys);
     if (signatures.length === 0) return { status: 403, reason: 'not signed by a known key of this log' };
-    if (read.request.oldSize > read.checkpoint.size) {
-      return { status: 400, reason: 'the old size is larger than that of the checkpoint' };
+    if (parsed.request.oldSize > parsed.checkpoint.size) {
+      return { status: 400, reason: 'the old size is larger than the checkpoint' };
     }
-    const hash = originHash(read.checkpoint.origin);
-    return this.#inTurn(hash, () => this.#compareAndKeep(hash, read, { keys, signatures }));
+    const hash = originHash(parsed.checkpoint.origin);
+    return this.#inTurn(hash, () => this.#compareAndKeep(hash, parsed, { keys, signatures }));
   }
 
-  /** The checkpoint cosigned last of the log with this origin hash: what monitors fetch. */
+  /** The last cosigned checkpoint of the log with this origin hash, for monitors. */
   latest(hash: string): string | undefined {
-    return this.#options.state.kept(hash)?.note;
+    return this.#options.state.latest(hash)?.note;
   }
 
-  async #compareAndKeep(hash: string, read: Read, { keys, signatures }: SignedBy): Promise<Answer> {
+  async #compareAndKeep(hash: string, parsed: Parsed, { keys, signatures }: SignedBy): Promise<Answer> {
     const { state, now } = this.#options;
-    const { note, checkpoint } = read;
-    const kept = state.kept(hash);
-    const refusal = compare(kept, read);
-    if (refusal !== undefined) {
+    const { note, checkpoint } = parsed;
+    const kept = state.latest(hash);
+    const rejection = compare(kept, parsed);
+    if (rejection !== undefined) {
       const refused = formatNote({ text: note.text, signatures });
-      const isConvicted = kept !== undefined && (await this.#convict(hash, kept, read, { keys, refused }));
-      // A log that forked may send no proof at all. Beside another checkpoint of this size, the note convicts it.
+      const isFork = kept !== undefined && (await this.#reportFork(hash, kept, parsed, { keys, refused }));
+      // A forked log may omit the proof. Together with another checkpoint of this size, the note convicts it.
       const isCosigned = kept?.size === checkpoint.size && equalHashes(kept.root, checkpoint.root);
-      if (!isConvicted && !isCosigned) await state.keepRefused(hash, refused, now());
-      return refusal;
+      if (!isFork && !isCosigned) await state.storeRejected(hash, refused, now());
+      return rejection;
     }
 
-    // A clock that was set back must not date this before what it extends.
+    // If the clock was set back, use the time of the previous cosignature instead of an earlier one.
     const timeS = Math.max(Math.floor(now() / 1000), kept?.timeS ?? 0);
     const own = state.key.cosign(timeS, note.text);
     const cosigned = formatNote({ text: note.text, signatures: [...signatures, own] });
-    await state.keep(hash, { size: checkpoint.size, root: checkpoint.root, timeS, note: cosigned });
+    await state.store(hash, { size: checkpoint.size, root: checkpoint.root, timeS, note: cosigned });
     return { status: 200, line: signatureLine(note.text, own) };
   }
 
-  /** Keeps evidence where what is refused contradicts what was cosigned, and both are signed by a known key. */
-  async #convict(hash: string, kept: Kept, read: Read, { keys, refused }: Refused): Promise<boolean> {
+  /**
+   * Stores evidence if the rejected checkpoint contradicts the cosigned one and both are signed by a known
+   * key. Returns whether they do.
+   */
+  async #reportFork(
+    hash: string,
+    kept: LastCosigned,
+    parsed: Parsed,
+    { keys, refused }: Rejected,
+  ): Promise<boolean> {
     const { state, now, onContradiction } = this.#options;
-    const fork = findFork(kept, read.checkpoint, read.request.proof);
+    const fork = findFork(kept, parsed.checkpoint, parsed.request.proof);
     const cosigned = parseNote(kept.note);
     if (fork === undefined || signaturesOf(cosigned, keys).length === 0) return false;
-    const { origin } = read.checkpoint;
+    const { origin } = parsed.checkpoint;
     const foundAt = new Date(now()).toISOString();
     const checkpoints = [kept.note, refused] as const;
     const text = writeForkEvidence({ ...fork, origin, foundAt, checkpoints, keys });
     let evidence: string | undefined;
     try {
-      evidence = await state.keepEvidence(hash, [cosigned.text, read.note.text], text);
+      evidence = await state.storeEvidence(hash, [cosigned.text, parsed.note.text], text);
     } finally {
       onContradiction({ origin, message: fork.message, kept: kept.note, refused, evidence });
     }
@@ -126,7 +140,7 @@ export class Witness {
   async #inTurn(hash: string, work: () => Promise<Answer>): Promise<Answer> {
     const queue = this.#queues.get(hash) ?? { last: Promise.resolve(), length: 0 };
     this.#queues.set(hash, queue);
-    if (queue.length >= limits.maxWitnessQueue) return { status: 503, reason: 'too many wait for this log' };
+    if (queue.length >= limits.maxWitnessQueue) return { status: 503, reason: 'too many queued requests' };
     queue.length += 1;
     const mine = queue.last.then(work);
     queue.last = mine.catch(() => undefined);
@@ -138,28 +152,28 @@ export class Witness {
   }
 }
 
-/** The known keys of a log, and those of their signatures that a note carries. */
+/** Known keys of a log, and the signatures of a note by these keys. */
 interface SignedBy {
   readonly keys: readonly VerifierKey[];
   readonly signatures: readonly NoteSignature[];
 }
 
-/** A note that is not cosigned, with the signatures of the log. */
-interface Refused {
+/** A rejected note, with the signatures of the log. */
+interface Rejected {
   readonly keys: readonly VerifierKey[];
   readonly refused: string;
 }
 
-/** A request that is well-formed. */
-interface Read {
+/** A well-formed request. */
+interface Parsed {
   readonly request: AddCheckpoint;
   readonly note: Note;
   readonly checkpoint: Checkpoint;
 }
 
-function readRequest(body: Uint8Array): Read | Answer {
+function readRequest(body: Uint8Array): Parsed | Answer {
   const text = strictUtf8(body);
-  if (text === undefined) return { status: 400, reason: 'not in UTF-8' };
+  if (text === undefined) return { status: 400, reason: 'not valid UTF-8' };
   try {
     const request = parseAddCheckpoint(text);
     const note = parseNote(request.note);
@@ -170,7 +184,10 @@ function readRequest(body: Uint8Array): Read | Answer {
   }
 }
 
-/** Those of the known keys; none where one of them is wrong, which spoils the whole note (C2SP signed-note). */
+/**
+ * Signatures by the known keys; empty if one of them is invalid, which invalidates the note (C2SP
+ * signed-note).
+ */
 function signaturesOf(note: Note, keys: readonly VerifierKey[]): NoteSignature[] {
   try {
     return keys
@@ -182,15 +199,15 @@ function signaturesOf(note: Note, keys: readonly VerifierKey[]): NoteSignature[]
   }
 }
 
-/** Why this may not be cosigned after what is kept; undefined where it may. */
-function compare(kept: Kept | undefined, { request, checkpoint }: Read): Answer | undefined {
+/** Why this checkpoint may not be cosigned after the stored one; undefined if it may. */
+function compare(kept: LastCosigned | undefined, { request, checkpoint }: Parsed): Answer | undefined {
   const keptSize = kept?.size ?? 0;
   if (request.oldSize !== keptSize) return { status: 409, size: keptSize };
   if (checkpoint.size === 0 && !equalHashes(checkpoint.root, foldRoot(sha256, 0, []))) {
-    return { status: 422, reason: 'size 0 with another root than the empty tree’s' };
+    return { status: 422, reason: 'size 0 without the root of the empty tree' };
   }
   if (kept === undefined || keptSize === 0) {
-    return request.proof.length === 0 ? undefined : { status: 422, reason: 'a proof from size 0' };
+    return request.proof.length === 0 ? undefined : { status: 422, reason: 'proof must be empty' };
   }
   try {
     verifyConsistency(sha256, {
@@ -207,7 +224,7 @@ function compare(kept: Kept | undefined, { request, checkpoint }: Read): Answer 
   }
 }
 
-/** The signature as a line of its own, which is how an answer carries it. */
+/** Formats the signature as a line, as in a response. */
 export function signatureLine(text: string, signature: NoteSignature): string {
   return formatNote({ text, signatures: [signature] }).slice(text.length + 1);
 }

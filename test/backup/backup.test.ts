@@ -7,7 +7,7 @@ import { backUp, newFolder, openParts, restore } from './fixture.ts';
 import { checkAlerts } from './logged-alerts.ts';
 import { alertsOf, startWriters } from './writers.ts';
 
-test('a backup has every file with its hash, nothing else, readable by its owner only', async () => {
+test('a backup has every file with its hash, no other files, and is readable only by its owner', async () => {
   const parts = await openParts(newFolder());
   await parts.store.commit(alertsOf(0, 3));
   parts.pump.poke();
@@ -48,7 +48,7 @@ test('a backup has every file with its hash, nothing else, readable by its owner
   expect(attributes.transparency).toMatchObject({ leaf_index: leaf.leaf_index, leaf_hash: leaf.leaf_hash });
 });
 
-test('backups taken while writers go on are whole, and nothing critical is missing from both copies', async () => {
+test('backups taken during writes are complete, with every critical event in at least one of the two copies', async () => {
   const parts = await openParts(newFolder());
   const writers = startWriters(parts);
   const paths: string[] = [];

@@ -33,10 +33,10 @@ function filesIn(folder: string): Map<string, KeyFile> {
   );
 }
 
-describe('keys of the log that was replaced', () => {
+describe('keys of the replaced log', () => {
   const first = key({});
 
-  test('stay as public halves that cover what they signed', async () => {
+  test('are kept as public halves that cover their signatures', async () => {
     const later = key({ svc_from_size: 60 });
     const earlier = gone(key({ svc_from_size: 55 }), { svc_state: 'retired', svc_to_size: 60 });
     const pending = key({
@@ -61,7 +61,7 @@ describe('keys of the log that was replaced', () => {
     for (const file of files.values()) expect(file).not.toHaveProperty('d');
   });
 
-  test('that were revoked stay revoked, and no private key is carried along', async () => {
+  test('stay revoked if they were, and no private key is copied', async () => {
     const revoked = gone(first, { svc_state: 'revoked', svc_to_size: 80 });
     const successor = key({ svc_from_size: 80 });
     const from = folderOf([revoked, successor]);
@@ -79,7 +79,7 @@ describe('keys of the log that was replaced', () => {
     }
   });
 
-  test('are left alone where it was another log, or where they are no keys', async () => {
+  test('are ignored if they belong to another log or are not valid key files', async () => {
     const to = folderOf([first]);
     await carryKeys(folderOf([key({}), key({})]), to, mark);
     expect([...filesIn(to).keys()]).toEqual([first.kid]);

@@ -22,7 +22,7 @@ const steps = {
   unmarked: 'done',
 } as const satisfies Record<RestoreStep, 'untouched' | 'half' | 'done'>;
 
-/** A folder with a backup at ten entries, and forty more since. */
+/** A folder with ten entries in a backup and forty later ones. */
 let original: { readonly dataDir: string; readonly path: string };
 beforeAll(async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-backup-'));
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(original.dataDir, { recursive: true, force: true }));
 
 test.each(Object.entries(steps))(
-  'a restore that is killed after "%s" leaves the folder %s',
+  'a restore killed after "%s" leaves the folder %s',
   async (step, left) => {
     const { dataDir, path, size } = backedUp();
     await runUntilKilled(['restore', dataDir, path, step]);
@@ -49,7 +49,7 @@ test.each(Object.entries(steps))(
   30_000,
 );
 
-test('a restore that is killed at any moment: the old content is in place, or the command completes it', async () => {
+test('a restore killed at any moment leaves the old content in place, or the command completes it', async () => {
   const seen = new Set<string>();
   // A restore takes about a second from the start of its process.
   for (let delayMs = 100; delayMs < 1300; delayMs += 75 + Math.random() * 50) {
@@ -60,11 +60,11 @@ test('a restore that is killed at any moment: the old content is in place, or th
   expect(seen.size).toBeGreaterThan(0);
 }, 120_000);
 
-test('backups that are killed at any moment: what has its name is whole and gets its entry, the rest goes', async () => {
+test('of backups killed at any moment, complete ones are valid and get their entry, others are removed', async () => {
   const dataDir = newFolder();
   const made = new Set<string>();
   for (let round = 0; round < 6; round++) {
-    // Killed at some moment of the first backup or, in every other round, soon after it.
+    // Killed during the first backup or, in every other round, shortly after it.
     const out = await runUntilKilled(
       ['backup', dataDir],
       Math.random() * 600,
@@ -94,14 +94,16 @@ test('backups that are killed at any moment: what has its name is whole and gets
   expect(made.size).toBeGreaterThan(0);
 }, 180_000);
 
-/** A copy of the folder with a backup. */
+/** Copies the folder that has a backup. */
 function backedUp() {
   const dataDir = newFolder();
   cloneFolder(original.dataDir, dataDir);
   return { dataDir, path: original.path.replace(original.dataDir, dataDir), size: 51 };
 }
 
-/** The folder is in one of the three states, and gets from each of them to a log that goes on. */
+/**
+ * Checks that the folder is in one of the three states, and that each of them leads to a log that continues.
+ */
 async function goesOn(dataDir: string, path: string, size: number, expected?: string): Promise<string> {
   const half = existsSync(join(dataDir, 'restore.json'));
   if (half) {
@@ -132,7 +134,10 @@ async function goesOn(dataDir: string, path: string, size: number, expected?: st
   return left;
 }
 
-/** Lines that the child wrote until it was killed: by itself, or a time after its start or after it wrote `word`. */
+/**
+ * Lines that the child wrote until it was killed: by itself, or some time after its start or after it wrote
+ * `word`.
+ */
 function runUntilKilled(args: readonly string[], delayMs?: number, word = ''): Promise<string[]> {
   const script = new URL('./crash-child.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], {

@@ -1,6 +1,7 @@
 /**
- * A data folder that an earlier version wrote, stopped after 12 alerts and two key rotations, with the pin of an auditor
- * who saw the first 12 of its 16 entries: no lives, no instance.json, no record of the checkpoint key, no receipts.
+ * A data folder written by an earlier version, stopped after 12 alerts and two key rotations, with the pin of
+ * an auditor that saw the first 12 of its 16 entries. It has no lives, no instance.json, no record of the
+ * checkpoint key and no receipts.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -28,11 +29,11 @@ function unpacked(): string {
   return dataDir;
 }
 
-/** An hour after the folder was written: a longer gap has to be confirmed by an operator. */
+/** An hour after the folder was written, because an operator must confirm a longer gap. */
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2025-01-15T13:00:00Z') }));
 afterEach(() => void vi.useRealTimers());
 
-test('the folder of an earlier version opens, takes entries, and is whole', async () => {
+test('the folder of an earlier version opens, accepts entries and has no damage', async () => {
   const dataDir = unpacked();
   expect(await fsck({ dataDir, signatures: true })).toMatchObject({ ok: true, size: 16 });
   for (let start = 0; start < 2; start++) {
@@ -57,7 +58,7 @@ test('the folder of an earlier version opens, takes entries, and is whole', asyn
   expect((await copied.ledger.status()).health).toMatchObject({ fault: 'copied' });
 });
 
-test('the pin of an earlier version is taken over by an audit that finds nothing', async () => {
+test('an audit migrates the pin of an earlier version without findings', async () => {
   const dataDir = unpacked();
   const parts = await openParts(dataDir);
   await parts.store.commit(alertsOf(100, 3));

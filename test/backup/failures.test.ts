@@ -13,7 +13,7 @@ import { entries } from '../ledger/fixture-entry.ts';
 import { batchOf, finding, newest } from '../store/opened.ts';
 import { backUp, newFolder, openParts, restore } from './fixture.ts';
 
-/** Parts with ten entries and an alert in the log, and with backups made in another way. */
+/** Parts with ten entries and an alert in the log, and with a modified way of making backups. */
 async function withBackups(backups: Partial<BackupsOptions>) {
   const dataDir = newFolder();
   const parts = await openParts(dataDir, { backups });
@@ -24,8 +24,8 @@ async function withBackups(backups: Partial<BackupsOptions>) {
   return parts;
 }
 
-describe('a backup that cannot be made is told with its reason, and leaves nothing behind:', () => {
-  test('a copy that was damaged on its way', async () => {
+describe('a failed backup reports its reason and leaves no files:', () => {
+  test('a copy damaged while it is written', async () => {
     const parts = await withBackups({
       async verify(copy) {
         const bytes = await readFile(join(copy, 'ledger.mdb'));
@@ -46,7 +46,7 @@ describe('a backup that cannot be made is told with its reason, and leaves nothi
     expect(await codeOf(parts.ledger.leaf({ entry_id: id }))).toBe('NOT_FOUND');
   });
 
-  test('a copy of the log that is older than that of the alerts', async () => {
+  test('a copy of the log older than the copy of the alerts', async () => {
     const parts = await withBackups({});
     const { attributes } = await backUp(parts);
     const stale = newFolder();
@@ -56,11 +56,11 @@ describe('a backup that cannot be made is told with its reason, and leaves nothi
     await parts.pump.idle();
     const fresh = (await backUp(parts)).attributes.path!;
     cpSync(join(fresh, 'siem.mdb'), join(stale, 'siem.mdb'));
-    await expect(verifyCopy(stale)).rejects.toThrow(/do not belong together: alert .* is logged as leaf/);
+    await expect(verifyCopy(stale)).rejects.toThrow(/are inconsistent: alert .* is recorded as leaf/);
     await expect(verifyCopy(stale)).rejects.toThrow(DamagedBackupError);
   });
 
-  test('a copy that takes too long; no other begins before the volume answers', async () => {
+  test('a copy that times out; no other starts before the volume responds', async () => {
     let answer: () => void = () => undefined;
     const verify = (copy: string) =>
       new Promise<void>((resolve) => (answer = resolve)).then(() => verifyCopy(copy));
@@ -73,7 +73,7 @@ describe('a backup that cannot be made is told with its reason, and leaves nothi
     expect((await parts.backups.get(id)).attributes).toEqual(attributes);
   });
 
-  test('a pipe in place of a manifest is waited for by nobody', async () => {
+  test('a pipe in place of a manifest does not block', async () => {
     const parts = await withBackups({});
     const { id, attributes } = await backUp(parts);
     const manifest = join(attributes.path!, 'manifest.json');
@@ -87,7 +87,7 @@ describe('a backup that cannot be made is told with its reason, and leaves nothi
     await expect(restore(attributes.path!, newFolder())).rejects.toThrow('it is not a file');
   });
 
-  test('one whose manifest could not be read again', async () => {
+  test('a manifest that cannot be read again', async () => {
     const parts = await withBackups({});
     const { id } = await parts.backups.begin('x'.repeat(600));
     expect((await parts.backups.ended(id)).attributes).toMatchObject({
@@ -97,7 +97,7 @@ describe('a backup that cannot be made is told with its reason, and leaves nothi
     expect(readdirSync(join(parts.dataDir, 'backups'))).toEqual([]);
   });
 
-  test('a log without the key file of a key that signed it', async () => {
+  test('a log without the key file of a signer', async () => {
     const parts = await withBackups({});
     const { kid } = (await parts.ledger.keyRecords()).find(({ purpose }) => purpose === 'transparency-sth')!;
     rmSync(join(parts.dataDir, 'keys', `${kid}.json`));
@@ -126,7 +126,7 @@ describe('a backup that cannot be made is told with its reason, and leaves nothi
     chmodSync(dir, 0o700);
   });
 
-  test('a volume that is full', async () => {
+  test('a full volume', async () => {
     const parts = await withBackups({
       store: {
         copyTo: async () => {
@@ -139,7 +139,7 @@ describe('a backup that cannot be made is told with its reason, and leaves nothi
     expect(readdirSync(join(parts.dataDir, 'backups'))).toEqual([]);
   });
 
-  test('a stop meanwhile', async () => {
+  test('a shutdown during the backup', async () => {
     let begun = (): void => undefined;
     const verifying = new Promise<void>((resolve) => {
       begun = resolve;
@@ -163,7 +163,7 @@ describe('a backup that cannot be made is told with its reason, and leaves nothi
   });
 });
 
-test('so many that failed are remembered, the newest', async () => {
+test('only the newest failed backups are kept in memory', async () => {
   const dir = join(newFolder(), 'taken');
   writeFileSync(dir, '');
   const { backups } = await withBackups({ dir });
@@ -174,7 +174,7 @@ test('so many that failed are remembered, the newest', async () => {
   expect((await backups.get(ids.at(-1)!)).attributes.state).toBe('failed');
 });
 
-test('one backup at a time; the next may come when it has ended, failed or not', async () => {
+test('allows one backup at a time; the next may start once it has ended or failed', async () => {
   const parts = await withBackups({});
   const { id } = await parts.backups.begin('system');
   expect(await codeOf(parts.backups.begin('system'))).toBe('CONFLICT');
@@ -183,7 +183,7 @@ test('one backup at a time; the next may come when it has ended, failed or not',
   expect((await backUp(parts)).attributes.state).toBe('completed');
 });
 
-test('what an earlier process left half-written goes at the next start; that of another service stays', async () => {
+test('removes partial backups of an earlier process at the next start, but not those of another service', async () => {
   const parts = await withBackups({});
   const dir = join(parts.dataDir, 'backups');
   const ours = await partialName(parts.dataDir, '01940000-0000-7000-8000-000000000001');
@@ -194,14 +194,14 @@ test('what an earlier process left half-written goes at the next start; that of 
   }
   await parts.backups.recover();
   expect(readdirSync(dir)).toEqual([other]);
-  expect(parts.findings).toEqual([expect.stringContaining('not finished')]);
+  expect(parts.findings).toEqual([expect.stringContaining('unfinished')]);
 });
 
-test('a complete backup that the log does not tell of gets its entry at the next start, once', async () => {
+test('appends the missing log entry of a complete backup at the next start, once', async () => {
   const parts = await withBackups({});
   const { id, attributes } = await backUp(parts);
   await parts.close();
-  // As after a crash between the backup's last step and the append: its own log has no entry of it.
+  // As after a crash between the last step of the backup and the append: its own log has no entry for it.
   const dataDir = newFolder();
   await restore(attributes.path!, dataDir);
   const restored = await openParts(dataDir, { backups: { dir: join(parts.dataDir, 'backups') } });
@@ -213,7 +213,7 @@ test('a complete backup that the log does not tell of gets its entry at the next
   expect((await restored.ledger.status()).size).toBe(leaf_index + 1);
 });
 
-test('backups of another log in the same folder are listed and never logged', async () => {
+test('lists backups of another log in the same folder, but does not log them', async () => {
   const one = await withBackups({});
   const { id } = await backUp(one);
   const other = await openParts(newFolder(), { backups: { dir: join(one.dataDir, 'backups') } });
@@ -222,19 +222,19 @@ test('backups of another log in the same folder are listed and never logged', as
   expect((await other.backups.get(id)).attributes.transparency).toBeUndefined();
 });
 
-test('a backup whose manifest was damaged is shown as failed, by name', async () => {
+test('reports a backup with a damaged manifest as failed, with the file name', async () => {
   const parts = await withBackups({});
   const { id, attributes } = await backUp(parts);
   writeFileSync(join(attributes.path!, 'manifest.json'), '{');
   expect((await parts.backups.get(id)).attributes).toMatchObject({
     state: 'failed',
-    error: 'manifest.json is damaged: it is no JSON',
+    error: 'manifest.json is damaged: it is not valid JSON',
   });
   rmSync(attributes.path!, { recursive: true });
   expect(await codeOf(parts.backups.get(id))).toBe('NOT_FOUND');
 });
 
-test('a log that is degraded is not copied', async () => {
+test('does not back up a degraded log', async () => {
   const dataDir = newFolder();
   const parts = await openParts(dataDir);
   await parts.ledger.append(entries(0, 10));

@@ -20,7 +20,7 @@ export async function openParts(dataDir: string, options: PartsOptions = {}): Pr
   return parts;
 }
 
-/** A backup, to its end. */
+/** Makes a backup and waits until it has ended. */
 export async function backUp({ backups }: Pick<Parts, 'backups'>) {
   const { id } = await backups.begin('system');
   return backups.ended(id);

@@ -1,4 +1,4 @@
-/** Restores, copies and rollbacks: no two heads that contradict each other are signed under one name. */
+/** Restores, copies and rollbacks: contradicting heads are never signed under the same origin. */
 import { appendFileSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -36,7 +36,7 @@ async function publicOf({ ledger }: Pick<Parts, 'ledger'>) {
 
 type Public = Awaited<ReturnType<typeof publicOf>>;
 
-/** No head of the one contradicts a head of the other, by whichever key set one of them trusts. */
+/** Checks that heads of the two logs do not contradict each other, with the key set of either. */
 function expectNoContradiction(one: Public, other: Public): void {
   for (const a of one.heads)
     for (const b of other.heads) {
@@ -93,7 +93,7 @@ describe('a copied data folder', () => {
     return { original, copy };
   }
 
-  test('signs nothing, and serves what can be read', async () => {
+  test('signs nothing, but serves readable data', async () => {
     const { copy } = await copied();
     const before = readFileSync(join(copy, 'ledger.mdb'));
     const parts = await openParts(copy);
@@ -105,7 +105,7 @@ describe('a copied data folder', () => {
     expect(readFileSync(join(copy, 'ledger.mdb')).equals(before)).toBe(true);
   });
 
-  test('continues as a life of its own, beside the original', async () => {
+  test('continues as a separate life, in parallel with the original', async () => {
     const { original, copy } = await copied();
     const status = await continueCopy({ dataDir: copy, notedPlaces: () => readNotedPlaces(copy) });
     expect(status).toMatchObject({ health: { state: 'ok' }, regression: { event: 'copied', to_size: 3 } });
@@ -116,7 +116,7 @@ describe('a copied data folder', () => {
     expect(await checkAlerts(other)).toBe(6);
   });
 
-  test('keeps its keys once the operator says that the original is gone', async () => {
+  test('keeps its keys once the operator confirms that the original is gone', async () => {
     const { copy } = await copied();
     await recordMove({ dataDir: copy });
     const parts = await openParts(copy);
@@ -140,7 +140,7 @@ describe('a copied data folder', () => {
     expect((await accepted.ledger.status()).health).toEqual({ state: 'ok' });
   });
 
-  test('is not what a rename on the same volume makes', async () => {
+  test('is not reported after a rename on the same volume', async () => {
     const { original } = await copied();
     const renamed = `${original}-renamed`;
     renameSync(original, renamed);
@@ -150,15 +150,15 @@ describe('a copied data folder', () => {
     renameSync(renamed, original);
   });
 
-  test('is not looked for where the setting says so', async () => {
+  test('is not detected if the setting disables it', async () => {
     const { copy } = await copied();
     const parts = await openParts(copy, { ledger: { detectCopies: false } });
     expect((await parts.ledger.status()).health).toEqual({ state: 'ok' });
   });
 });
 
-describe('an older ledger.mdb beside a newer siem.mdb', () => {
-  /** Eight alerts in siem.mdb, a log of the time when there were five, and no anchor and no journal. */
+describe('an older ledger.mdb with a newer siem.mdb', () => {
+  /** Eight alerts in siem.mdb, a log from when there were five, no anchor and no journal. */
   async function rolledBack(prepare?: (dataDir: string) => Promise<unknown>) {
     const dataDir = newFolder();
     const older = join(newFolder(), 'older.mdb');
@@ -189,13 +189,13 @@ describe('an older ledger.mdb beside a newer siem.mdb', () => {
     await parts.close();
   }
 
-  test('is a rollback, start after start, and nothing is signed', async () => {
+  test('is a rollback at every start, and nothing is signed', async () => {
     const { dataDir } = await rolledBack();
     await expectRollback(dataDir);
     await expectRollback(dataDir);
   });
 
-  test('goes on as a new life after the operator accepted the loss: missing alerts are logged again, once', async () => {
+  test('continues as a new life once the operator accepts the loss; missing alerts are logged again, once', async () => {
     const { dataDir, seen } = await rolledBack();
     const places = { notedPlaces: () => readNotedPlaces(dataDir) };
     expect(await rebuild({ dataDir, ...places })).toMatchObject({
@@ -214,18 +214,18 @@ describe('an older ledger.mdb beside a newer siem.mdb', () => {
     expect(await rebuild({ dataDir, ...places })).toMatchObject({ outcome: 'whole' });
   });
 
-  test('is a rollback in a later life, too, whose start excuses only what was lost before it', async () => {
+  test('is also a rollback in a later life, whose start only justifies earlier losses', async () => {
     const { dataDir, journal } = await rolledBack(async (folder) => {
       await continueCopy({ dataDir: folder });
     });
     await expectRollback(dataDir);
-    // The genuine line of this life, put back without what came after it.
+    // The genuine line of this life, restored without later lines.
     const line = journal.split('\n').find((text) => text.includes('"event":"copied"'))!;
     appendFileSync(join(dataDir, 'journal.ndjson'), `${line}\n`);
     await expectRollback(dataDir);
   });
 
-  test('with keys of an earlier life is a rollback', async () => {
+  test('is a rollback with keys of an earlier life', async () => {
     const dataDir = newFolder();
     const kept = newFolder();
     const first = await openParts(dataDir);
@@ -252,7 +252,7 @@ describe('an older ledger.mdb beside a newer siem.mdb', () => {
       'the start of a life with a forged entry',
       (head) => `{"at":"AT","event":"rebuilt","health":"ok","entry":"e30=","head":${head}}`,
     ],
-  ])('is a rollback although the journal has a line about %s', async (_, line) => {
+  ])('is a rollback even if the journal has a line about %s', async (_, line) => {
     const { dataDir, journal, seen } = await rolledBack();
     const small = writeTreeHead(seen.heads[0]!);
     for (const at of ['2020-01-01T00:00:00.000Z', new Date().toISOString()]) {
@@ -260,7 +260,7 @@ describe('an older ledger.mdb beside a newer siem.mdb', () => {
       appendFileSync(join(dataDir, 'journal.ndjson'), forged);
       await expectRollback(dataDir);
     }
-    // The same behind the journal that knows of more, without the database of events.
+    // The same with the newer journal, without the database of events.
     rmSync(join(dataDir, 'journal.ndjson'));
     const last = `{"at":"2020-01-01T00:00:00.000Z","event":"day","health":"ok","head":${writeTreeHead(seen.heads.at(-1)!)}}\n`;
     appendFileSync(join(dataDir, 'journal.ndjson'), `${journal}${last}`);
@@ -272,7 +272,7 @@ describe('an older ledger.mdb beside a newer siem.mdb', () => {
     }
   });
 
-  test('is a rollback also where no alert and no receipt shows it, until the operator accepts the loss', async () => {
+  test('is also a rollback without alerts and receipts to show it, until the operator accepts the loss', async () => {
     const dataDir = newFolder();
     const [kept, names] = [join(newFolder(), 'older.mdb'), ['first', 'second', 'third', 'fourth']];
     for (const name of names) {
@@ -299,7 +299,7 @@ describe('an older ledger.mdb beside a newer siem.mdb', () => {
     ['is missing', (path) => rmSync(path)],
     ['is empty', (path) => writeFileSync(path, '')],
     ['is no database', (path) => writeFileSync(path, Buffer.alloc(5000, 'x'))],
-  ])('is a finding where siem.mdb %s, which cannot be compared', async (_, damage) => {
+  ])('is a finding if siem.mdb %s and cannot be compared', async (_, damage) => {
     const { dataDir } = await rolledBack();
     damage(join(dataDir, 'siem.mdb'));
     const ledger = await openLedger({ dataDir, notedPlaces: () => readNotedPlaces(dataDir) });
@@ -310,7 +310,7 @@ describe('an older ledger.mdb beside a newer siem.mdb', () => {
     await ledger.close();
   });
 
-  test('of the same size with other entries is a rollback', async () => {
+  test('is a rollback with the same size and different entries', async () => {
     const dataDir = newFolder();
     const other = newFolder();
     const [one, two] = [await openParts(dataDir), await openParts(other)];
@@ -327,7 +327,7 @@ describe('an older ledger.mdb beside a newer siem.mdb', () => {
   });
 });
 
-describe('lives are told apart by their ids, whatever the clocks say', () => {
+describe('lives are distinguished by their ids, independent of clocks', () => {
   const dayMs = 86_400_000;
   const behind = (ms: number) => () => BigInt(Date.now() - ms) * 1_000_000n;
 
@@ -340,7 +340,7 @@ describe('lives are told apart by their ids, whatever the clocks say', () => {
     return dataDir;
   }
 
-  /** Three more alerts, and all of them in the log. */
+  /** Adds three alerts, and checks that all alerts are in the log. */
   async function openedOnce(dataDir: string, from: number): Promise<void> {
     const parts = await openParts(dataDir);
     expect((await parts.ledger.status()).health).toEqual({ state: 'ok' });
@@ -357,7 +357,7 @@ describe('lives are told apart by their ids, whatever the clocks say', () => {
     }
   };
 
-  test('a restore on a machine whose clock is behind goes on', async () => {
+  test('a restore on a machine whose clock is behind continues', async () => {
     const dataDir = await inLaterLife();
     const parts = await openParts(dataDir);
     const { attributes } = await backUp(parts);
@@ -367,13 +367,13 @@ describe('lives are told apart by their ids, whatever the clocks say', () => {
     await openedOnce(again, 3);
   });
 
-  test('a copy that continues on a machine whose clock is behind goes on', async () => {
+  test('a copy continued on a machine whose clock is behind continues', async () => {
     const dataDir = await inLaterLife();
     await continueCopy({ dataDir, clock: behind(dayMs), notedPlaces: () => readNotedPlaces(dataDir) });
     await openedOnce(dataDir, 3);
   });
 
-  test('logs that are begun anew one after the other, with no start between them, go on', async () => {
+  test('new logs begun repeatedly, without a start in between, continue', async () => {
     const dataDir = await inLaterLife();
     const places = { dataDir, evenIfThere: true, notedPlaces: () => readNotedPlaces(dataDir) };
     await beginAnew(places);
@@ -382,7 +382,7 @@ describe('lives are told apart by their ids, whatever the clocks say', () => {
     await openedOnce(dataDir, 3);
   });
 
-  test('losses that are accepted one after the other, with no start between them, go on', async () => {
+  test('losses accepted repeatedly, without a start in between, continue', async () => {
     const [dataDir, kept] = [newFolder(), newFolder()];
     await openedOnce(dataDir, 0);
     cpSync(join(dataDir, 'ledger.mdb'), join(kept, 'ledger.mdb'));
@@ -396,7 +396,7 @@ describe('lives are told apart by their ids, whatever the clocks say', () => {
     await openedOnce(dataDir, 6);
   });
 
-  test('the events of before a restore, put back beside its log, have what it lost logged again', async () => {
+  test('with siem.mdb from before a restore and the restored log, lost entries are logged again', async () => {
     const dataDir = await inLaterLife();
     const parts = await openParts(dataDir);
     const { attributes } = await backUp(parts);
@@ -411,7 +411,7 @@ describe('lives are told apart by their ids, whatever the clocks say', () => {
     await openedOnce(dataDir, 6);
   });
 
-  test('the events of a copy beside the log of the original are a rollback, even if its life began later', async () => {
+  test('the siem.mdb of a copy with the log of the original is a rollback, even if its life began later', async () => {
     const dataDir = await inLaterLife();
     const copy = newFolder();
     cpSync(dataDir, copy, { recursive: true });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { everything, resources } from '../store/opened.ts';
 import type { Parts } from './parts.ts';
 
-/** Every alert is in the log exactly once, where it says. */
+/** Checks that every alert is in the log exactly once, at its recorded position. */
 export async function checkAlerts({ reader, ledger }: Pick<Parts, 'reader' | 'ledger'>): Promise<number> {
   const logged = new Map<string, number>();
   const { size } = await ledger.status();
@@ -24,7 +24,7 @@ export async function checkAlerts({ reader, ledger }: Pick<Parts, 'reader' | 'le
     for (const { id, attributes } of alerts)
       expect(logged.get(id), id).toBe(attributes.transparency?.leaf_index);
   }
-  // The log is copied last: it may know of alerts that came after the copy of the store.
+  // The log is copied last, so it may have alerts that came after the copy of the store.
   expect(logged.size).toBeGreaterThanOrEqual(total);
   return total;
 }

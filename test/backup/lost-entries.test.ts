@@ -26,7 +26,9 @@ async function addAlerts(parts: Parts, from: number, count: number): Promise<voi
   await parts.pump.idle();
 }
 
-/** A stopped service with 8 alerts, whose ledger.mdb is one of the time when there were 5. The newer one lies in `kept`. */
+/**
+ * A stopped service with 8 alerts, whose ledger.mdb is from when there were 5. The newer file is in `kept`.
+ */
 async function wentBack() {
   const dataDir = newFolder();
   const kept = newFolder();
@@ -46,7 +48,7 @@ async function wentBack() {
   return { dataDir, put };
 }
 
-/** Opens it, twice: all eight alerts are in the log, once each, and a backup is whole. */
+/** Opens it twice: all eight alerts are in the log, once each, and a backup succeeds. */
 async function checkGoesOn(dataDir: string, entries: number): Promise<void> {
   for (const size of [entries, entries + 1]) {
     const parts = await openParts(dataDir);
@@ -60,19 +62,19 @@ async function checkGoesOn(dataDir: string, entries: number): Promise<void> {
   }
 }
 
-test('after a loss that was accepted, alerts whose entries are gone are logged again, once', async () => {
+test('after an accepted loss, alerts with lost entries are logged again, once', async () => {
   const { dataDir } = await wentBack();
   expect(await rebuild({ dataDir, acceptLoss: true })).toMatchObject({ outcome: 'accepted' });
   await checkGoesOn(dataDir, 9);
 });
 
-test('in a log that was begun anew every alert is logged again, once', async () => {
+test('in a new log, every alert is logged again, once', async () => {
   const { dataDir } = await wentBack();
   await beginAnew({ dataDir, evenIfThere: true });
   await checkGoesOn(dataDir, 9);
 });
 
-test('a start that is cut short between logging again and appending leaves each to be logged once', async () => {
+test('after a start interrupted between logging again and appending, each alert is logged once', async () => {
   const { dataDir } = await wentBack();
   await rebuild({ dataDir, acceptLoss: true });
   const ledger = await openLedger({ dataDir });
@@ -91,7 +93,7 @@ test('a start that is cut short between logging again and appending leaves each 
   await checkGoesOn(dataDir, 9);
 });
 
-test('a stopped service is backed up after a loss that was accepted, before any start', async () => {
+test('a stopped service can be backed up after an accepted loss, before any start', async () => {
   const { dataDir } = await wentBack();
   await rebuild({ dataDir, acceptLoss: true });
   const { attributes } = await backUpStopped({
@@ -105,8 +107,8 @@ test('a stopped service is backed up after a loss that was accepted, before any 
   expect(attributes).toMatchObject({ state: 'completed', alerts: 8 });
 });
 
-describe('receipts whose entries are gone', () => {
-  /** A log that has the entries of two receipts, beside events that have five. */
+describe('receipts with lost entries', () => {
+  /** A log with the entries of two receipts, while siem.mdb has five. */
   async function withReceipts() {
     const [dataDir, kept] = [newFolder(), join(newFolder(), 'older.mdb')];
     const first = await openParts(dataDir);
@@ -121,7 +123,7 @@ describe('receipts whose entries are gone', () => {
     return { dataDir, ids };
   }
 
-  /** Start after start: each receipt is in one entry, and its path leads to the root in it. */
+  /** At each start: each receipt is in one entry, with a path that results in its root. */
   async function checkReceipts(dataDir: string, ids: readonly string[]): Promise<void> {
     for (let start = 0; start < 2; start++) {
       const { ledger, pump, reader, findings, close } = await openParts(dataDir);
@@ -148,13 +150,13 @@ describe('receipts whose entries are gone', () => {
     expect(health).toMatchObject({ fault: 'rollback', advice: expect.stringContaining('receipts') });
   });
 
-  test('are logged again, once, after a loss that was accepted', async () => {
+  test('are logged again, once, after an accepted loss', async () => {
     const { dataDir, ids } = await withReceipts();
     expect(await rebuild({ dataDir, acceptLoss: true })).toMatchObject({ outcome: 'accepted' });
     await checkReceipts(dataDir, ids);
   });
 
-  test('are logged again, once, in a log that was begun anew, in several rounds', async () => {
+  test('are logged again, once, in a new log, in several rounds', async () => {
     const { dataDir, ids } = await withReceipts();
     await beginAnew({ dataDir, evenIfThere: true });
     const ledger = await openLedger({ dataDir });
@@ -167,7 +169,7 @@ describe('receipts whose entries are gone', () => {
   });
 });
 
-test('a life whose entry has to wait for room logs missing alerts again when it begins', async () => {
+test('a life that waits for disk space logs missing alerts again once it begins', async () => {
   const { dataDir } = await wentBack();
   const keys = await KeyRing.load(join(dataDir, 'keys'));
   await startLife(keys, { start: lifeStartOf('loss_accepted', {}, {}), fromSize: 5 });
@@ -182,7 +184,7 @@ test('a life whose entry has to wait for room logs missing alerts again when it 
   await parts.close();
 });
 
-test('as long as nobody accepted the loss, alerts keep the places that a restore brings back', async () => {
+test('until the loss is accepted, alerts keep their positions, which a restore brings back', async () => {
   const { dataDir, put } = await wentBack();
   const degraded = await openParts(dataDir);
   expect((await degraded.ledger.status()).health).toMatchObject({ state: 'degraded', fault: 'rollback' });

@@ -27,15 +27,15 @@ const manifest: Omit<Manifest, 'format'> = {
 };
 const text = writeManifest(manifest);
 
-test('what is written is read, the time of the head in all its digits', () => {
+test("reads back what it writes, with all digits of the head's time", () => {
   expect(parseManifest(text)).toEqual({ format: 2, ...manifest });
   expect(text).toContain('"timestamp_ns":1795250250697999360,');
   const { sth: _none, ...empty } = manifest;
   expect(parseManifest(writeManifest(empty))).toEqual({ format: 2, ...empty });
 });
 
-test('another format is told from damage', () => {
-  expect(() => parseManifest(text.replace('"format":2', '"format":3'))).toThrow(/use a newer one/);
+test('distinguishes an unsupported format from damage', () => {
+  expect(() => parseManifest(text.replace('"format":2', '"format":3'))).toThrow(/use a newer version/);
   expect(() => parseManifest(text.replace('"format":2', '"format":0'))).toThrow(DamagedBackupError);
 });
 
@@ -45,10 +45,12 @@ test('reads the manifest of an earlier version', () => {
   expect(parseManifest(written)).toEqual({ format: 1, ...earlier });
 });
 
-test('it names the files that a backup must have, each once, and none elsewhere', () => {
+test('requires each required file exactly once, and allows no files elsewhere', () => {
   const withFiles = (files: Manifest['files']) => () => parseManifest(writeManifest({ ...manifest, files }));
-  expect(withFiles(manifest.files.filter(({ name }) => name !== 'siem.mdb'))).toThrow(/names no siem\.mdb/);
-  expect(withFiles([...manifest.files, file('siem.mdb')])).toThrow(/names a file twice/);
+  expect(withFiles(manifest.files.filter(({ name }) => name !== 'siem.mdb'))).toThrow(
+    /does not list siem\.mdb/,
+  );
+  expect(withFiles([...manifest.files, file('siem.mdb')])).toThrow(/lists a file twice/);
   for (const name of [
     '../siem.mdb',
     '/etc/passwd',
@@ -63,7 +65,7 @@ test('it names the files that a backup must have, each once, and none elsewhere'
   expect(withFiles([...manifest.files.slice(0, 3), ...many])).toThrow(DamagedBackupError);
 });
 
-test('whatever else comes is refused as such', () => {
+test('rejects everything else as damaged', () => {
   const refused = (came: string) => {
     try {
       parseManifest(came);

@@ -1,4 +1,7 @@
-/** An older siem.mdb beside a log that knows of more: whatever was put in its place is reported until it is accepted or the newer file is back. */
+/**
+ * An older siem.mdb with a log that has more entries is reported until it is accepted or the newer file is
+ * restored.
+ */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -13,7 +16,10 @@ async function addAlerts(parts: Parts, from: number): Promise<void> {
   await parts.pump.idle();
 }
 
-/** A folder with three logged alerts, after `then`; `older` has its siem.mdb and the record beside it from before that. */
+/**
+ * A folder with three logged alerts, after `then`; `older` has its siem.mdb and siem.mdb.json from before
+ * that.
+ */
 async function folderAfter(then: (parts: Parts) => Promise<unknown>) {
   const [dataDir, older] = [newFolder(), newFolder()];
   const first = await openParts(dataDir);
@@ -26,7 +32,7 @@ async function folderAfter(then: (parts: Parts) => Promise<unknown>) {
   return { dataDir, putBack: (name: string) => cpSync(join(older, name), join(dataDir, name)) };
 }
 
-/** What a start reports of the age of siem.mdb. */
+/** The finding of a start about the age of siem.mdb. */
 async function reported(dataDir: string, meanwhile?: (parts: Parts) => Promise<unknown>) {
   const parts = await openParts(dataDir);
   const { health, findings } = await parts.ledger.status();
@@ -37,12 +43,12 @@ async function reported(dataDir: string, meanwhile?: (parts: Parts) => Promise<u
 }
 
 const moreAlerts = (parts: Parts) => addAlerts(parts, 10);
-/** Is stored, and not logged. */
+/** Stored, but not logged. */
 const lowAlert = (parts: Parts) =>
   parts.store.addAudit([{ time: '2026-11-21T08:00:00.000Z', id: crypto.randomUUID() } as never]);
 
 describe('an older copy of siem.mdb', () => {
-  test('is reported at each start until the operator accepts it, and removing the record accepts nothing', async () => {
+  test('is reported at each start until the operator accepts it; removing the record does not accept it', async () => {
     const { dataDir, putBack } = await folderAfter(moreAlerts);
     expect(await reported(dataDir)).toBeUndefined();
     putBack('siem.mdb');
@@ -58,7 +64,7 @@ describe('an older copy of siem.mdb', () => {
     expect(await reported(dataDir)).toContain('is an older copy');
   });
 
-  test('is no longer reported once the newer file is back, and one that goes on as long does not count as it', async () => {
+  test('is no longer reported once the newer file is restored; an older file that caught up does not count as the newer one', async () => {
     const { dataDir, putBack } = await folderAfter(moreAlerts);
     const newer = readFileSync(join(dataDir, 'siem.mdb'));
     expect(await reported(dataDir)).toBeUndefined();
@@ -69,20 +75,20 @@ describe('an older copy of siem.mdb', () => {
     expect(await reported(dataDir, moreAlerts)).toBeUndefined();
   });
 
-  test('is reported where nothing was logged since', async () => {
+  test('is reported even if nothing was logged since', async () => {
     const { dataDir, putBack } = await folderAfter(async (parts) => {
       for (let n = 0; n < 3; n++) await lowAlert(parts);
     });
     putBack('siem.mdb');
-    expect(await reported(dataDir)).toMatch(/it has \d+ transactions, where at least \d+ were made/);
+    expect(await reported(dataDir)).toMatch(/it has \d+ transactions, but at least \d+ were committed/);
   });
 
-  test('is reported by the entries that it does not know where the record is older, too, or gone', async () => {
+  test('is reported because of entries that it lacks if the record is older too, or missing', async () => {
     const { dataDir, putBack } = await folderAfter(moreAlerts);
     putBack('siem.mdb');
     putBack('siem.mdb.json');
     expect(await reported(dataDir)).toContain(
-      'the log has entries 3 to 5, and entry 3 is not recorded in siem.mdb',
+      'the log has entries 3 to 5, but entry 3 is not recorded in siem.mdb',
     );
     putBack('siem.mdb');
     rmSync(join(dataDir, 'siem.mdb.json'));
@@ -90,8 +96,8 @@ describe('an older copy of siem.mdb', () => {
   });
 });
 
-describe('no older copy of siem.mdb is reported', () => {
-  test('after a crash between a commit of the log and the record of it', async () => {
+describe('an older copy of siem.mdb is not reported', () => {
+  test('after a crash between a commit of the log and its record', async () => {
     const { dataDir } = await folderAfter(async (parts) => {
       await parts.store.commit(alertsOf(10, 3));
       await parts.ledger.append(await parts.store.outbox(10));
@@ -121,7 +127,7 @@ describe('no older copy of siem.mdb is reported', () => {
     expect(await reported(dataDir)).toBeUndefined();
   });
 
-  test('where the record is damaged, or siem.mdb was begun anew', async () => {
+  test('if the record is damaged, or siem.mdb is new', async () => {
     const { dataDir } = await folderAfter(moreAlerts);
     const record = join(dataDir, 'siem.mdb.json');
     writeFileSync(record, readFileSync(record, 'utf8').replace(/:(\d)/, ':9$1'));

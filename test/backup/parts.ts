@@ -14,7 +14,7 @@ export interface PartsOptions {
   readonly backups?: Partial<BackupsOptions>;
 }
 
-/** The store, the log and what moves rows from the one to the other, over a data folder: a service without its front. */
+/** The store, the log and the outbox pump of a data folder: a service without its HTTP interface. */
 export async function startParts(
   dataDir: string,
   { ledger: options = {}, backups: changes = {} }: PartsOptions = {},

@@ -20,9 +20,9 @@ async function backedUp(dataDir: string): Promise<string> {
   return attributes.path!;
 }
 
-test('the access policy is in a backup and comes back with it, whatever was changed or half changed since', async () => {
+test('the access policy is backed up and restored, regardless of later or interrupted changes', async () => {
   const dataDir = newFolder();
-  // The log is first to open a new folder.
+  // The log must be the first to open a new folder.
   await (await openParts(dataDir)).close();
   await changed(dataDir, ['listAlerts', 'auditor']);
   const path = await backedUp(dataDir);
@@ -41,13 +41,13 @@ test('the access policy is in a backup and comes back with it, whatever was chan
   const { policy, warnings, waiting, close } = await openPolicy(dataDir);
   expect([policy.current.version, policy.accessOf('listAlerts')]).toEqual([2, ['auditor']]);
   expect(JSON.parse(readFileSync(join(dataDir, 'policy.json'), 'utf8')).rules).toEqual(policy.current.rules);
-  // Settled before the backup, or waiting in it: never more than the one change that it has.
+  // The change is in the log or the outbox of the backup, but never twice.
   expect((await waiting()).length).toBeLessThanOrEqual(1);
   expect(warnings).toEqual([]);
   await close();
 });
 
-test('a backup from before there was a policy leaves the one that is there', async () => {
+test('a backup from before policies existed leaves the current policy in place', async () => {
   const dataDir = newFolder();
   const parts = await openParts(dataDir);
   const { attributes } = await backUp(parts);

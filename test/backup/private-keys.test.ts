@@ -1,4 +1,4 @@
-/** Private keys are in no backup, except encrypted to the recipients that the operator names. */
+/** Backups contain no private keys, except encrypted to the recipients configured by the operator. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const filesIn = (folder: string): [string, Buffer][] =>
     .filter((item) => item.isFile())
     .map((item) => [item.name, readFileSync(join(item.parentPath, item.name))]);
 
-/** Files that hold the private part of a key in any spelling, or its encrypted form. */
+/** Files with the private part of a key in any encoding, or its encrypted form. */
 function leaks(folder: string, keys: readonly KeyFile[], least = 4): string[] {
   const needles = keys.flatMap(({ d, svc_encrypted }) => {
     if (d === undefined) return svc_encrypted === undefined ? [] : [Buffer.from(svc_encrypted)];
@@ -47,7 +47,7 @@ async function backedUp(parts: Parts) {
   return { path, attributes, manifest: parseManifest(readFileSync(join(path, manifestFile), 'utf8')) };
 }
 
-/** A file of identities as age-keygen writes it. */
+/** An identity file as age-keygen writes it. */
 function identityFile(identity: string): string {
   const path = join(newFolder(), 'identity.txt');
   writeFileSync(path, `# created: 2026-11-20T08:00:00Z\n# public key: age1…\n${identity}\n`);
@@ -70,7 +70,7 @@ test.each([undefined, 'a passphrase of some length'])(
   },
 );
 
-test('with recipients, the private keys are in keys.age, which each of them opens', async () => {
+test('with recipients, the private keys are in keys.age, which each recipient can decrypt', async () => {
   const identities = [await generateX25519Identity(), await generateX25519Identity()];
   const recipients = await Promise.all(identities.map(identityToRecipient));
   const parts = await openParts(newFolder(), { backups: { recipients } });
@@ -92,7 +92,7 @@ test('with recipients, the private keys are in keys.age, which each of them open
   }
 });
 
-test('a restored log signs with new keys; --identity puts the old ones aside', async () => {
+test('a restored log signs with new keys; --identity extracts the old ones', async () => {
   const identity = await generateX25519Identity();
   const recipients = [await identityToRecipient(identity)];
   const parts = await openParts(newFolder(), { backups: { recipients } });
@@ -104,7 +104,7 @@ test('a restored log signs with new keys; --identity puts the old ones aside', a
   const wrong = identityFile(await generateX25519Identity());
   const dataDir = newFolder();
   await expect(restore(path, dataDir, { identityFile: wrong })).rejects.toThrow(
-    /no identity in .* opens keys\.age/,
+    /no identity in .* decrypts keys\.age/,
   );
   expect(readdirSync(dataDir)).toEqual(['format.json', 'lock']);
 
@@ -127,7 +127,7 @@ test('a backup without private keys has none to extract', async () => {
 });
 
 test.each([undefined, 'a passphrase of some length'])(
-  'a backup of an earlier version, with its private keys, is restored without them; passphrase %s',
+  'a backup of an earlier version with private keys is restored without them; passphrase %s',
   async (keyPassphrase) => {
     const parts = await openParts(newFolder(), {
       ledger: keyPassphrase === undefined ? {} : { keyPassphrase },
@@ -164,7 +164,7 @@ function asEarlierVersion(path: string, keys: readonly KeyFile[]): void {
   writeFileSync(join(path, manifestFile), text);
 }
 
-test('a recipient that is not one is refused by name', async () => {
+test('rejects an invalid recipient by name', async () => {
   const recipient = await identityToRecipient(await generateX25519Identity());
   await checkRecipients([recipient]);
   const mistyped = `${recipient.slice(0, -1)}${recipient.endsWith('q') ? 'p' : 'q'}`;
@@ -172,7 +172,7 @@ test('a recipient that is not one is refused by name', async () => {
 });
 
 test.skipIf(withoutAgent !== undefined)(
-  'a restored log signs with other keys of the agent than the log in the backup',
+  'a restored log signs with different agent keys than the log in the backup',
   async () => {
     const agent = await TestAgent.start();
     agent.provision();

@@ -16,7 +16,7 @@ import { entries } from '../ledger/fixture-entry.ts';
 import { batchOf, finding } from '../store/opened.ts';
 import { backUp, newFolder, openParts, type Parts, restore } from './fixture.ts';
 
-/** A service with entries and an alert that was backed up, went on, and was stopped. */
+/** A service with entries and an alert that was backed up, continued, and was stopped. */
 async function backedUp(grow = 20) {
   const dataDir = newFolder();
   const parts = await openParts(dataDir);
@@ -84,7 +84,7 @@ test('into an empty folder: the log continues as a new life, with an entry about
   });
 });
 
-test('over a log that went on: what was there is moved aside, and entry, journal and status tell what was lost', async () => {
+test('over a newer log: existing content is moved aside, and entry, journal and status report the loss', async () => {
   const { dataDir, path, sth, head } = await backedUp();
   await expect(restore(path, dataDir)).rejects.toThrow(/--replace/);
   const before = readdirSync(join(dataDir, 'keys'));
@@ -115,7 +115,7 @@ test('over a log that went on: what was there is moved aside, and entry, journal
   });
 });
 
-test('the log of an anchor on another path is replaced with its anchor', async () => {
+test('replaces the log of an anchor on another path together with its anchor', async () => {
   const volume = newFolder();
   const anchorPath = join(volume, 'anchor.json');
   const dataDir = newFolder();
@@ -133,7 +133,7 @@ test('the log of an anchor on another path is replaced with its anchor', async (
   await expect(restore(attributes.path!, other, { anchorPath })).rejects.toThrow(/anchor/);
 });
 
-test('a damaged database does not keep the backup from coming back; anchor and journal tell what was lost', async () => {
+test('restores over a damaged database; anchor and journal show what was lost', async () => {
   const { dataDir, path, head } = await backedUp();
   const file = join(dataDir, 'ledger.mdb');
   const bytes = readFileSync(file);
@@ -145,7 +145,7 @@ test('a damaged database does not keep the backup from coming back; anchor and j
   expect((await ledger.status()).health).toEqual({ state: 'ok' });
 });
 
-test('the backup of an empty log comes back over a log that had entries', async () => {
+test('restores the backup of an empty log over a log with entries', async () => {
   const dataDir = newFolder();
   const parts = await openParts(dataDir);
   const { attributes } = await backUp(parts);
@@ -157,7 +157,7 @@ test('the backup of an empty log comes back over a log that had entries', async 
   expect({ health, size }).toEqual({ health: { state: 'ok' }, size: 2 });
 });
 
-test('what a backup does not bring back stays where it is: other backups, an anchor’s folder, an operator’s files', async () => {
+test("leaves other files in place: other backups, the folder of the anchor, the operator's files", async () => {
   const dataDir = newFolder();
   const others = ['archive', 'lost+found', 'tls', 'anchors'];
   for (const name of others) mkdirSync(join(dataDir, name));
@@ -188,13 +188,13 @@ test('what a backup does not bring back stays where it is: other backups, an anc
   ]);
   const { ledger } = await openParts(dataDir, { ledger: { anchorPath } });
   expect((await ledger.status()).health).toEqual({ state: 'ok' });
-  // A volume as it comes from mkfs is empty enough.
+  // A new volume, as mkfs leaves it, counts as empty.
   const fresh = newFolder();
   mkdirSync(join(fresh, 'lost+found'));
   expect((await restore(elsewhere, fresh)).aside).toBeUndefined();
 });
 
-test('a format file that is damaged comes back, too; a newer one is not replaced', async () => {
+test('replaces a damaged format file, but not a newer one', async () => {
   const { dataDir, path } = await backedUp(0);
   const file = join(dataDir, 'format.json');
   writeFileSync(file, '{"format":');
@@ -205,15 +205,15 @@ test('a format file that is damaged comes back, too; a newer one is not replaced
   await expect(restore(path, dataDir, { replace: true })).rejects.toThrow(/use a newer one/);
 });
 
-describe('is refused', () => {
-  test('while another process has the folder', async () => {
+describe('is rejected', () => {
+  test('while another process holds the folder', async () => {
     const { dataDir, path } = await backedUp(0);
     const folder = takeDataFolder(dataDir);
     await expect(restore(path, dataDir, { replace: true })).rejects.toThrow(/in use by another process/);
     folder.release();
   });
 
-  test('while the folder of the anchor is not there, before anything moves', async () => {
+  test('while the folder of the anchor is missing, before any file moves', async () => {
     const { dataDir, path } = await backedUp(0);
     const anchorPath = join(newFolder(), 'unmounted', 'anchor.json');
     await expect(restore(path, dataDir, { anchorPath, replace: true })).rejects.toThrow(
@@ -222,11 +222,11 @@ describe('is refused', () => {
     takeDataFolder(dataDir).release();
   });
 
-  test('from a folder that is no backup', async () => {
+  test('from a folder that is not a backup', async () => {
     await expect(restore(newFolder(), newFolder())).rejects.toThrow(BackupError);
   });
 
-  test('with any byte flipped in any file, by name, and nothing is touched', async () => {
+  test('with any byte flipped in any file, which is named, and nothing is changed', async () => {
     const { path } = await backedUp(0);
     const names = ['siem.mdb', 'ledger.mdb', 'journal.ndjson', 'format.json', 'manifest.json'].concat(
       readdirSync(join(path, 'keys')).map((name) => `keys/${name}`),
@@ -243,13 +243,13 @@ describe('is refused', () => {
         (error: unknown) => error,
       );
       expect(refused, name).toBeInstanceOf(DamagedBackupError);
-      // A manifest that still reads well is refused for the file that it no longer describes.
+      // A manifest that can still be parsed is rejected because of the file that it no longer describes.
       if (name !== 'manifest.json') expect((refused as Error).message).toContain(name);
       expect(readdirSync(dataDir).sort(), name).toEqual(['format.json', 'lock']);
     }
   });
 
-  test('with a file missing, or cut short', async () => {
+  test('with a missing or truncated file', async () => {
     const { path } = await backedUp(0);
     const dataDir = newFolder();
     writeFileSync(join(path, 'siem.mdb'), readFileSync(join(path, 'siem.mdb')).subarray(0, 5000));
@@ -259,7 +259,7 @@ describe('is refused', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['format.json', 'lock']);
   });
 
-  test('by a manifest that names files elsewhere', async () => {
+  test('with a manifest that names files elsewhere', async () => {
     const { path } = await backedUp(0);
     const file = join(path, 'manifest.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('journal.ndjson', '../../outside'));
@@ -268,7 +268,7 @@ describe('is refused', () => {
 });
 
 describe('keys', () => {
-  test('encrypts the new keys under the passphrase and needs none for those of the backup', async () => {
+  test('encrypts the new keys with the passphrase and does not need that of the backup', async () => {
     const dataDir = newFolder();
     const keyPassphrase = 'a passphrase of some length';
     const parts = await openParts(dataDir, { ledger: { keyPassphrase } });
@@ -288,7 +288,7 @@ describe('keys', () => {
     expect((await (await openParts(elsewhere)).ledger.status()).health).toEqual({ state: 'ok' });
   });
 
-  test('that came after the backup stay as public halves, and cover what they signed', async () => {
+  test('keeps keys created after the backup as public halves that cover their signatures', async () => {
     const dataDir = newFolder();
     const parts = await openParts(dataDir);
     await parts.ledger.append(entries(0, 5));
@@ -306,7 +306,7 @@ describe('keys', () => {
     expect((await restored.ledger.head()).signer_key_id).not.toBe(later.kid);
   });
 
-  test('that were revoked since stay revoked, and the key in their place signs on', async () => {
+  test('keeps keys revoked after the backup revoked, and their successors sign', async () => {
     const dataDir = newFolder();
     const parts = await openParts(dataDir);
     await parts.ledger.append(entries(0, 5));
@@ -323,7 +323,7 @@ describe('keys', () => {
   });
 });
 
-test('a restored log is backed up and restored again, over a journal that remembers larger ones', async () => {
+test('a restored log can be backed up and restored again, with a journal of larger heads', async () => {
   const { dataDir, path, head } = await backedUp();
   await restore(path, dataDir, { replace: true });
   const parts = await openParts(dataDir);
@@ -341,7 +341,7 @@ test('a restored log is backed up and restored again, over a journal that rememb
   expect(regression).toMatchObject({ from_size: 67, to_size: 16 });
 });
 
-test('a second backup of the same data folder, moved elsewhere, comes back as well', async () => {
+test('restores a second backup of the same data folder from another place', async () => {
   const { path } = await backedUp(0);
   const elsewhere = join(newFolder(), 'copy');
   mkdirSync(elsewhere);

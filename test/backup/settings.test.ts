@@ -21,7 +21,7 @@ async function backedUp(text: string | undefined) {
 
 const read = (folder: string) => readFileSync(join(folder, 'config.json'), 'utf8');
 
-test('settings of the data folder are in a backup, with their hash and for nobody else to read', async () => {
+test('settings in the data folder are backed up with their hash, readable only by the owner', async () => {
   const { path } = await backedUp(settings);
   expect(read(path)).toBe(settings);
   expect(statSync(join(path, 'config.json')).mode & 0o777).toBe(0o600);
@@ -33,7 +33,7 @@ test('settings of the data folder are in a backup, with their hash and for nobod
   });
 });
 
-test('they come back into a folder that has none, and leave alone those that are there', async () => {
+test('are restored into a folder without settings; existing settings are kept', async () => {
   const { dataDir, path } = await backedUp(settings);
   const empty = newFolder();
   expect((await restore(path, empty)).settings).toBe('restored');
@@ -46,14 +46,14 @@ test('they come back into a folder that has none, and leave alone those that are
   expect(existsSync(join(replaced.aside!, 'config.json'))).toBe(false);
 });
 
-test('a backup without them brings none', async () => {
+test('a backup without settings restores none', async () => {
   const { path } = await backedUp(undefined);
   const empty = newFolder();
   expect((await restore(path, empty)).settings).toBeUndefined();
   expect(existsSync(join(empty, 'config.json'))).toBe(false);
 });
 
-test('others than were backed up are refused', async () => {
+test('rejects settings that differ from the manifest', async () => {
   const { path } = await backedUp(settings);
   const file = join(path, 'config.json');
   chmodSync(file, 0o600);

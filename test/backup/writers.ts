@@ -7,7 +7,7 @@ import { batchOf, finding } from '../store/opened.ts';
 import { networkRecord } from '../store/records.ts';
 import type { Parts } from './parts.ts';
 
-/** Alerts at high, each with an event, from one sensor; every one is distinct. */
+/** Distinct alerts of severity high, each with an event, from one sensor. */
 export function alertsOf(from: number, count: number): IngestBatch {
   const builder = new BlockBuilder('network', Date.now());
   const findings = Array.from({ length: count }, (_, i) => {
@@ -18,7 +18,7 @@ export function alertsOf(from: number, count: number): IngestBatch {
   return batchOf(findings, { blocks: [builder.finish()] });
 }
 
-/** Gives receipts, one after the other, each with a log entry of its own. */
+/** Issues receipts one after the other, each with its own log entry. */
 export async function addReceipts(
   parts: Pick<Parts, 'store' | 'reader' | 'pump'>,
   count: number,
@@ -39,7 +39,7 @@ export async function addReceipts(
   return ids;
 }
 
-/** Ingest with alerts, appends of others, and the pump, as fast as they go or with pauses. */
+/** Ingest with alerts, other appends, and the pump, as fast as possible or with pauses. */
 export function startWriters({ store, ledger, pump }: Pick<Parts, 'store' | 'ledger' | 'pump'>, pauseMs = 0) {
   const pause = () => (pauseMs > 0 ? sleep(pauseMs) : turn());
   let going = true;

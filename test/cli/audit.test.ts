@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const audit = (...more: string[]) => candor('audit', log.url, '--state', state, '--json', ...more);
 
-/** A log whose head and checkpoint are of two trees. */
+/** A log whose head and checkpoint belong to different trees. */
 async function showTwoRoots(): Promise<void> {
   await log.append(1);
   const copy = await log.snapshot();
@@ -44,7 +44,7 @@ async function showTwoRoots(): Promise<void> {
 }
 
 describe('candor audit', { timeout: 60_000 }, () => {
-  test('pins, follows, and moves the pin only forward', async () => {
+  test('pins, follows, and only moves the pin forward', async () => {
     expect(await audit()).toMatchObject({ code: exitCodes.ok, json: { status: 'empty' } });
     await log.append(2);
     expect(await audit()).toMatchObject({ code: exitCodes.ok, json: { status: 'pinned', tree_size: 2 } });
@@ -58,7 +58,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(readdirSync(join(folder, 'pins'))).toEqual(['log.json', 'log.json.ids']);
   });
 
-  test('a fork ends with its own code; evidence is kept, the pin is not overwritten', async () => {
+  test('a fork has its own exit code; evidence is saved, the pin is not overwritten', async () => {
     await log.append(1);
     const copy = await log.snapshot();
     await log.append(1);
@@ -76,7 +76,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(evidence).toMatchObject({ code: 'FORK', pinned_head: { tree_size: 2 }, head: { tree_size: 2 } });
   });
 
-  test('the first audit of all finds two roots: evidence is kept, but no key in it is pinned', async () => {
+  test('if the first audit finds two roots, evidence is saved but no key is pinned', async () => {
     await showTwoRoots();
     const found = await audit();
     expect(found, found.stderr).toMatchObject({
@@ -91,7 +91,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(readdirSync(join(folder, 'pins'))).toHaveLength(1);
   });
 
-  test('evidence that can not be kept is told whole, with the exit code of misbehaviour', async () => {
+  test('evidence that cannot be saved is printed, with the exit code of misbehaviour', async () => {
     const long = join(folder, 'n'.repeat(240));
     await log.append(1);
     const copy = await log.snapshot();
@@ -105,7 +105,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(found.stderr).toContain('"format":"candor-evidence/3"');
   });
 
-  test('a head by a key that is new since the pin says so, and whether the old one vouches for it', async () => {
+  test('reports a new signer of the head, and whether the old key vouches for it', async () => {
     await log.append(1);
     expect((await audit()).json).toMatchObject({ status: 'pinned', new_key: false });
     await log.ledger.rotateKey('transparency-sth', 'system');
@@ -126,7 +126,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(readFileSync(String(accepted.json.pin_before), 'utf8')).toBe(before);
   });
 
-  test('an idle log is refused once its head is too old, unless any age is allowed', async () => {
+  test('rejects an idle log once its head is too old, unless any age is allowed', async () => {
     await log.close();
     log = await ServedLog.start(Date.now() - 3 * 3_600_000);
     await log.append(1);
@@ -134,12 +134,12 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect((await audit('--max-age', '0')).json).toMatchObject({ status: 'pinned' });
   });
 
-  test('entries are read from where the last audit ended, if the ids of those before are known', async () => {
+  test('fetches entries after the last audit, if the ids of earlier ones are known', async () => {
     await log.append(3);
     expect((await audit('--entries')).code).toBe(exitCodes.ok);
     await log.append(2);
     expect((await audit('--entries')).json).toMatchObject({ entries: { from: 3, to: 5 } });
-    // Without the file of ids all entries are read again.
+    // Without the file of ids, all entries are fetched again.
     rmSync(`${state}.ids`);
     expect((await audit('--entries')).json).toMatchObject({ entries: { from: 0, to: 5 } });
   });
@@ -165,30 +165,27 @@ describe('candor audit', { timeout: 60_000 }, () => {
       (entries: Entry[]) => entries.push({ ...entries[1]! }),
       'the log signed entries 1 and 3',
     ],
-  ])(
-    '%s leaves a file with the entries, which verify checks without the log',
-    async (code, change, proves) => {
-      await log.append(3);
-      await log.tamper((path) => rewrite(path, change));
-      const { code: exit, json } = await audit('--entries');
-      expect([exit, json.code]).toEqual([exitCodes.refused, code]);
-      const file = String(json.evidence);
-      const checked = await candor('verify', file, '--json');
-      expect(checked).toMatchObject({ code: exitCodes.refused, json: { status: 'does_not_convict', code } });
-      expect(checked.json.reason).toContain(proves);
-      // As text: JSON.parse would round the times of heads.
-      const text = readFileSync(file, 'utf8');
-      const at = text.indexOf('"canonical":"') + 60;
-      writeFileSync(file, `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`);
-      const altered = await candor('verify', file, '--json');
-      expect([altered.code, altered.json.reason]).toEqual([
-        exitCodes.refused,
-        expect.stringContaining('NOT_INCLUDED'),
-      ]);
-    },
-  );
+  ])('%s saves evidence with the entries, which verify checks offline', async (code, change, proves) => {
+    await log.append(3);
+    await log.tamper((path) => rewrite(path, change));
+    const { code: exit, json } = await audit('--entries');
+    expect([exit, json.code]).toEqual([exitCodes.refused, code]);
+    const file = String(json.evidence);
+    const checked = await candor('verify', file, '--json');
+    expect(checked).toMatchObject({ code: exitCodes.refused, json: { status: 'does_not_convict', code } });
+    expect(checked.json.reason).toContain(proves);
+    // As text: JSON.parse would round the times of heads.
+    const text = readFileSync(file, 'utf8');
+    const at = text.indexOf('"canonical":"') + 60;
+    writeFileSync(file, `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`);
+    const altered = await candor('verify', file, '--json');
+    expect([altered.code, altered.json.reason]).toEqual([
+      exitCodes.refused,
+      expect.stringContaining('NOT_INCLUDED'),
+    ]);
+  });
 
-  test('an entry that is dated back proves itself beside the head before it', async () => {
+  test('evidence of a backdated entry requires the head before it', async () => {
     await log.append(2);
     await pinned(log, state);
     const before = (await loadPin(state))!.head;
@@ -216,11 +213,11 @@ describe('candor audit', { timeout: 60_000 }, () => {
     };
     const signed = expect.stringContaining('the log signed entry 2, dated');
     expect(await reasonOf(before)).toEqual([exitCodes.refused, signed]);
-    const unproven = 'its entries do not show what was found';
+    const unproven = 'the entries do not prove the finding';
     expect(await reasonOf(head)).toEqual([exitCodes.refused, unproven]);
   });
 
-  test('a pin that another audit moved meanwhile is not moved back', async () => {
+  test('an update of the pin by a concurrent audit is not overwritten', async () => {
     await log.append(1);
     await pinned(log, state);
     const old = await loadPin(state);
@@ -232,7 +229,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(await savePin(state, (await loadPin(state))!, await loadPin(state))).toBe(true);
   });
 
-  test('a pin that can not be read is never replaced', async () => {
+  test('an unreadable pin is never replaced', async () => {
     await log.append(1);
     await pinned(log, state);
     writeFileSync(state, '{');
@@ -245,7 +242,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     ['a size', /"tree_size":2/, '"tree_size":9'],
     ['a time', /"timestamp_ns":1/, '"timestamp_ns":2'],
     ['the keys', /"keys":\[.*\]/, '"keys":[]'],
-  ] as const)('a pin whose file was altered (%s) accuses nobody', async ([, found, by]) => {
+  ] as const)('an altered pin file (%s) is not evidence against the log', async ([, found, by]) => {
     await log.append(2);
     await pinned(log, state);
     const before = readFileSync(state, 'utf8');
@@ -260,7 +257,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(readFileSync(state, 'utf8')).toBe(altered);
   });
 
-  test('wrong usage, and nobody there', async () => {
+  test('reports invalid usage and an unreachable service', async () => {
     expect((await candor('audit')).code).toBe(exitCodes.usage);
     expect((await candor('audit', 'ftp://x')).code).toBe(exitCodes.usage);
     expect((await candor('audit', log.url, '--interval', '0')).code).toBe(exitCodes.usage);
@@ -274,7 +271,7 @@ describe('candor audit --compare', { timeout: 60_000 }, () => {
   const other = () => join(folder, 'pins', 'other.json');
   const compare = (...more: string[]) => candor('audit', ...more, '--compare', state, other(), '--json');
 
-  test('pins of one tree agree, at one size offline and at two with the log', async () => {
+  test('pins of one tree agree: equal sizes offline, different sizes with the log', async () => {
     await log.append(2);
     await pinned(log, state);
     copyFileSync(state, other());
@@ -289,7 +286,7 @@ describe('candor audit --compare', { timeout: 60_000 }, () => {
   test.each([
     [1, 'FORK'],
     [2, 'INCONSISTENT'],
-  ])('two views of a log that was forked convict it (%i more: %s)', async (more, code) => {
+  ])('two views of a forked log convict it (%i more: %s)', async (more, code) => {
     await log.append(2);
     await pinned(log, state);
     copyFileSync(state, other());
@@ -309,7 +306,7 @@ describe('candor audit --compare', { timeout: 60_000 }, () => {
     expect((await candor('verify', String(found.json.evidence))).code).toBe(exitCodes.misbehaviour);
   });
 
-  test('pins of two logs are refused', async () => {
+  test('pins of two logs are rejected', async () => {
     await log.append(2);
     await pinned(log, state);
     const second = await ServedLog.start();
@@ -319,7 +316,7 @@ describe('candor audit --compare', { timeout: 60_000 }, () => {
     expect(await compare()).toMatchObject({ code: exitCodes.refused, json: { code: 'UNVOUCHED_KEY' } });
   });
 
-  test('a key that only one pin names accuses nobody', async () => {
+  test('a key in only one pin is not evidence against the log', async () => {
     await log.append(3);
     await pinned(log, state);
     const pin = await loadPin(state);
@@ -336,14 +333,14 @@ describe('candor audit --compare', { timeout: 60_000 }, () => {
   });
 });
 
-/** Answers with what stands before the service when it is away. */
+/** A proxy in front of the service, which can be taken offline. */
 const proxyError = () => ({ status: 404, body: '<html>no such host</html>' });
 
 describe('candor audit --watch', { timeout: 60_000 }, () => {
   const watching = (...more: string[]) =>
     new Running('audit', log.url, '--state', state, '--json', '--watch', '--interval', '1', ...more);
 
-  test('goes on after trouble and refused answers, tells each change once, ends with 5 on misbehaviour', async () => {
+  test('continues after outages and rejected answers, reports each change once, exits with 5 on misbehaviour', async () => {
     await log.append(2);
     const copy = await log.snapshot();
     const watched = watching();
@@ -367,7 +364,7 @@ describe('candor audit --watch', { timeout: 60_000 }, () => {
     expect(watched.lines).toHaveLength(6);
   });
 
-  test('old answers of a cache end nothing, and the watch follows the log past them', async () => {
+  test('outdated answers of a cache do not end it, and the watch bypasses the cache', async () => {
     const paths = ['/api/transparency/sth', '/.well-known/jwks.json'];
     const proxy = await CachingProxy.before(log.url);
     onTestFinished(() => proxy.close());
@@ -391,7 +388,7 @@ describe('candor audit --watch', { timeout: 60_000 }, () => {
     expect(await watched.ended).toBe(exitCodes.misbehaviour);
   });
 
-  test('a pin is held against the log itself by candor verify, too', async () => {
+  test('candor verify compares a pin with the log, too', async () => {
     const proxy = await CachingProxy.before(log.url);
     onTestFinished(() => proxy.close());
     await log.append(2);
@@ -403,7 +400,7 @@ describe('candor audit --watch', { timeout: 60_000 }, () => {
     expect(await candor(...asked)).toMatchObject({ code: exitCodes.ok, json: { status: 'ok' } });
   });
 
-  test('a head that is too old is told and ends nothing; a signal ends it well', async () => {
+  test('an old head is reported without ending the watch; a signal ends it successfully', async () => {
     await log.close();
     log = await ServedLog.start(Date.now() - 3_600_000);
     await log.append(1);
@@ -415,7 +412,7 @@ describe('candor audit --watch', { timeout: 60_000 }, () => {
     expect(await watched.stop()).toBe(exitCodes.ok);
   });
 
-  test('two rotations of each key while entries come: no false alarm, and all entries verify', async () => {
+  test('two rotations of each key during appends: no false alarm, and all entries verify', async () => {
     await log.append(1);
     const watched = watching('--entries');
     await watched.line(0);
@@ -447,7 +444,7 @@ describe('candor audit and revoked keys', { timeout: 60_000 }, () => {
       (await log.ledger.keys()).find((key) => key.svc_purpose === purpose && key.svc_state === 'active')?.kid,
     );
 
-  test("the pinned head's key may be revoked since; its heads are refused from then on", async () => {
+  test("the pinned head's key may be revoked later; its heads are rejected from then on", async () => {
     await log.append(2);
     const first = await keyOf('transparency-sth');
     const oldHead = await (await fetch(`${log.url}/api/transparency/sth`)).text();
@@ -461,7 +458,7 @@ describe('candor audit and revoked keys', { timeout: 60_000 }, () => {
     expect(await audit()).toMatchObject({ code: exitCodes.refused, json: { code: 'KEY_REVOKED' } });
   });
 
-  test('entries of a revoked event key that were logged before are good, and counted', async () => {
+  test('entries of a revoked event key that were logged before are valid, and counted', async () => {
     await log.append(3);
     await log.ledger.revokeKey(await keyOf('event-signing'), 'stolen', 'system');
     await log.append(2);

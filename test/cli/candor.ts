@@ -7,18 +7,18 @@ const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 export interface Ended {
   readonly code: number;
-  /** The last line of standard output, where it is JSON. */
+  /** The last line of standard output, if it is JSON. */
   readonly json: Record<string, unknown>;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a command of the product in a process of its own, as the launcher would, to its end. */
+/** Runs a command of the product in a separate process, like the launcher, until it ends. */
 export function candor(...args: readonly string[]): Promise<Ended> {
   return candorIn({}, ...args);
 }
 
-/** The same with more in its environment. */
+/** The same with additional environment variables. */
 export function candorIn(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
     const options = { env: { ...process.env, ...env }, timeout: 60_000, maxBuffer: 64 * 2 ** 20 };
@@ -33,7 +33,7 @@ export function candorIn(env: Readonly<Record<string, string>>, ...args: readonl
   });
 }
 
-/** A command that goes on until it is stopped; its JSON lines as they come. */
+/** A command that runs until it is stopped, with its JSON lines as they arrive. */
 export class Running {
   readonly #child: ChildProcess;
   readonly #lines: Record<string, unknown>[] = [];
@@ -57,7 +57,7 @@ export class Running {
     return this.#lines;
   }
 
-  /** The line of this number, from 0. */
+  /** The line with this number, from 0. */
   async line(number: number): Promise<Record<string, unknown>> {
     while (this.#lines.length <= number) {
       await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** One code means one thing, whichever command ends with it. */
+/** Each exit code means the same for every command. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -47,7 +47,7 @@ const cases: readonly (readonly [ErrorCode, ExitCode])[] = [
   ['UNAVAILABLE', exitCodes.unavailable],
 ];
 
-describe('what a service answers ends every command alike', { timeout: 60_000 }, () => {
+describe('every command maps the responses of a service alike', { timeout: 60_000 }, () => {
   test.each(cases)('%s: %i', async (answered, wanted) => {
     code = answered;
     const ended = await Promise.all(commands().map((command) => candor(...command)));
@@ -57,7 +57,7 @@ describe('what a service answers ends every command alike', { timeout: 60_000 },
   });
 });
 
-test('an empty token is none, from the environment or from the command line', {
+test('an empty token counts as unset, from the environment or from the command line', {
   timeout: 60_000,
 }, async () => {
   code = 'FORBIDDEN';
@@ -70,7 +70,7 @@ test('an empty token is none, from the environment or from the command line', {
   expect(authorization.at(-1)).toBe('Bearer secret');
 });
 
-test('the table that --help shows has every code', () => {
+test('the table of --help has every code', () => {
   const shown = [...exitCodesHelp.matchAll(/^ {2}(\d) /gm)].map(([, digit]) => Number(digit));
   expect(shown).toEqual(Object.values(exitCodes));
 });

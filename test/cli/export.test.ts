@@ -22,7 +22,7 @@ afterEach(async () => {
 const exporting = (...more: string[]) => candor('export', log.url, '--json', ...more);
 
 describe('candor export', { timeout: 60_000 }, () => {
-  test('an archive that candor verify checks when the log is gone', async () => {
+  test('writes an archive that candor verify checks offline', async () => {
     await log.append(9);
     await log.ledger.rotateKey('event-signing', 'system');
     const told = await exporting('--out', file);
@@ -61,7 +61,7 @@ describe('candor export', { timeout: 60_000 }, () => {
     expect(await candor('verify', part, '--json')).toMatchObject({ code: exitCodes.refused });
   });
 
-  test('on standard output; and the entries alone, for people and tools', async () => {
+  test('writes to standard output; --format jsonl writes only the entries', async () => {
     const ids = await log.append(3);
     const piped = await candor('export', log.url);
     writeFileSync(file, piped.stdout);
@@ -77,7 +77,7 @@ describe('candor export', { timeout: 60_000 }, () => {
     expect(entries.map(({ id }) => id)).toEqual(ids.slice(1));
   });
 
-  test('never over a file that is there, unless told; what breaks off leaves nothing', async () => {
+  test('never overwrites an existing file without --force; a failed export leaves no file', async () => {
     await log.append(3);
     writeFileSync(file, 'mine');
     expect((await exporting('--out', file)).code).toBe(exitCodes.usage);
@@ -93,7 +93,7 @@ describe('candor export', { timeout: 60_000 }, () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('says when the log is empty, has no such range, needs a token or is away', async () => {
+  test('reports an empty log, an invalid range, a missing token and an unreachable log', async () => {
     expect((await exporting('--out', file)).code).toBe(exitCodes.empty);
     await log.append(2);
     expect(await exporting('--from', '2')).toMatchObject({

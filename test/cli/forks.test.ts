@@ -1,6 +1,7 @@
 /**
- * Logs that were forked, edited, rolled back, by somebody who has their files and their keys. Each is the real ledger
- * behind HTTP, pinned, and audited by the command as a process; then the server goes away, and the evidence has to stand alone.
+ * Logs that were forked, edited or rolled back by an attacker with their files and keys. Each is the real
+ * ledger behind HTTP, pinned, and audited by the command as a process. Then the server is stopped, and the
+ * evidence must be sufficient alone.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,11 +38,11 @@ interface Fork {
   readonly what: string;
   /** Before the first entry. */
   begin?(): unknown;
-  /** Entries of which a copy is made. */
+  /** Number of entries when the copy is made. */
   readonly kept?: number;
-  /** Entries that are there when the log is pinned. */
+  /** Number of entries when the log is pinned. */
   readonly size: number;
-  /** Between the copy and the pin, beside the entries that are missing. */
+  /** Runs between the copy and the pin, in addition to appending the missing entries. */
   between?(): Promise<unknown>;
   fork(copy: string): Promise<void>;
   readonly code: FaultCode;
@@ -50,14 +51,14 @@ interface Fork {
 
 const hour = 3_600_000;
 
-/** The copy comes back, and the log goes on from there. */
+/** Restores the copy and continues the log. */
 const restored = (more: number) => async (copy: string) => {
   log.now += 1000;
   await log.restore(copy);
   await log.append(more);
 };
 
-/** The log is written and signed anew from changed entries, and goes on where more are told. */
+/** Writes and signs the log again from changed entries, and appends more if requested. */
 const rewritten =
   (change: (entries: Entry[]) => void, more = 0) =>
   async () => {
@@ -73,7 +74,7 @@ const edited = (entries: Entry[]) => {
 
 const forks: readonly Fork[] = [
   {
-    what: 'an old backup, restored, goes on and is smaller than it was',
+    what: 'a restored old backup continues with a smaller tree',
     size: 6,
     kept: 3,
     fork: restored(1),
@@ -81,7 +82,7 @@ const forks: readonly Fork[] = [
     convicts: true,
   },
   {
-    what: 'an old backup, restored, has other entries up to the same size',
+    what: 'a restored old backup has different entries up to the same size',
     size: 6,
     kept: 3,
     fork: restored(3),
@@ -89,7 +90,7 @@ const forks: readonly Fork[] = [
     convicts: true,
   },
   {
-    what: 'an old backup, restored, has grown beyond what it was',
+    what: 'a restored old backup has grown beyond the pinned size',
     size: 6,
     kept: 3,
     fork: restored(9),
@@ -97,7 +98,7 @@ const forks: readonly Fork[] = [
     convicts: true,
   },
   {
-    what: 'the same, where the proof leaves the pinned root to the verifier',
+    what: 'the same, with a proof that omits the pinned root',
     size: 8,
     kept: 3,
     fork: restored(12),
@@ -105,7 +106,7 @@ const forks: readonly Fork[] = [
     convicts: true,
   },
   {
-    what: 'an old backup, restored, has done nothing since',
+    what: 'a restored old backup has not changed since',
     size: 6,
     kept: 3,
     fork: (copy) => log.restore(copy),
@@ -113,14 +114,14 @@ const forks: readonly Fork[] = [
     convicts: false,
   },
   {
-    what: 'an entry was edited, the tree derived and the head signed again',
+    what: 'an entry was edited, the tree recomputed and the head signed again',
     size: 5,
     fork: rewritten(edited),
     code: 'FORK',
     convicts: true,
   },
   {
-    what: 'the same, and the log went on',
+    what: 'the same, and the log continued',
     size: 5,
     fork: rewritten(edited, 2),
     code: 'INCONSISTENT',
@@ -137,21 +138,21 @@ const forks: readonly Fork[] = [
     convicts: true,
   },
   {
-    what: 'an entry was taken out',
+    what: 'an entry was removed',
     size: 5,
     fork: rewritten((entries) => void entries.splice(2, 1), 4),
     code: 'INCONSISTENT',
     convicts: true,
   },
   {
-    what: 'the head was signed again with another root',
+    what: 'the head was signed again with a different root',
     size: 5,
     fork: () => log.tamper(signOtherRoot),
     code: 'FORK',
     convicts: true,
   },
   {
-    what: 'a larger tree was signed with an earlier time than the pinned one, which was signed anew',
+    what: 'a larger tree was signed with an earlier time than the pinned one, which was signed again',
     async begin() {
       await log.close();
       log = await ServedLog.start(Date.now() - 3 * hour);
@@ -190,7 +191,7 @@ const forks: readonly Fork[] = [
   },
 ];
 
-describe('a fork is caught, and the evidence convicts without the server', { timeout: 60_000 }, () => {
+describe('a fork is detected, and the evidence convicts without the server', { timeout: 60_000 }, () => {
   test.each(forks)('$code: $what', async ({ begin, kept = 0, size, between, fork, code, convicts }) => {
     await begin?.();
     if (kept > 0) await log.append(kept);
@@ -229,7 +230,7 @@ interface Edit {
   lie(): void;
   readonly code: FaultCode;
   readonly says: string;
-  /** Whether a file keeps the signed root and the one that was served. */
+  /** Whether a file contains the signed root and the served one. */
   readonly keeps?: true;
 }
 
@@ -259,8 +260,8 @@ const edits: readonly Edit[] = [
   },
 ];
 
-/** The signed tree is what it was, so that the operator can put right what was changed. */
-describe('what was changed under an intact tree is named', { timeout: 120_000 }, () => {
+/** The signed tree is unchanged, so the operator can repair the changes. */
+describe('changes under an intact tree are named', { timeout: 120_000 }, () => {
   test.each(edits)('$code: $what', async ({ lie, code, says, keeps = false }) => {
     await log.append(560);
     await pinned(log, state);
@@ -274,7 +275,7 @@ describe('what was changed under an intact tree is named', { timeout: 120_000 },
     expect(readFileSync(state, 'utf8')).toBe(before);
   });
 
-  test('WRONG_ROOT: entries and tiles agree and give another root; the file keeps both roots, and convicts nobody', async () => {
+  test('WRONG_ROOT: entries and tiles agree on a different root; the file has both roots and does not convict', async () => {
     await log.append(3);
     log.now += 1000;
     await log.append(2);
@@ -297,10 +298,10 @@ describe('what was changed under an intact tree is named', { timeout: 120_000 },
     });
     const judged = await candor('verify', String(caught.json.evidence), '--json');
     expect(judged).toMatchObject({ code: exitCodes.refused, json: { code: 'WRONG_ROOT', convicts: false } });
-    expect(judged.json.reason).toContain('not signed');
+    expect(judged.json.reason).toContain('positions of entries are not');
   });
 
-  test('what was checked before is checked again with --all-entries', async () => {
+  test('--all-entries checks entries again', async () => {
     await log.append(300);
     expect((await audit('--entries')).code).toBe(exitCodes.ok);
     log.serveEdited(3, byNobody, true);

@@ -8,17 +8,20 @@ import { BlockBuilder } from '../../src/events/block-builder.ts';
 import { type FindingCode, findingCodes } from '../../src/ledger/check/findings.ts';
 import type { FsckReport } from '../../src/ledger/check/fsck.ts';
 import { openDatabase } from '../../src/lmdb.ts';
+import { BlockStore } from '../../src/store/lmdb/block-store.ts';
+import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import { bytesToHex } from '../../src/tlog/hex.ts';
 import { copyOf, fileOf, flipIn, hashOf, logOf } from '../ledger/damaged-log.ts';
 import { entries, folder, open } from '../ledger/fixture.ts';
 import { principal, system } from '../store/identity-records.ts';
 import { networkRecord } from '../store/records.ts';
+import { blockOf, openSealer } from '../store/sealing.ts';
 import { candor, candorIn } from './candor.ts';
 
 const timeout = 60_000;
 
-test('a whole log: code 0, its size and root, for people and as JSON, by folder, file or CANDOR_DATA_DIR', {
+test('an intact log: code 0, its size and root, for people and as JSON, by folder, file or CANDOR_DATA_DIR', {
   timeout,
 }, async () => {
   const log = await logOf(5, 20);
@@ -27,13 +30,15 @@ test('a whole log: code 0, its size and root, for people and as JSON, by folder,
   const people = await candor('fsck', log.dataDir, '--signatures');
   expect(people).toMatchObject({ code: exitCodes.ok, stderr: '' });
   expect(people.stdout).toContain(root);
-  expect(people.stdout).toContain('Whole');
+  expect(people.stdout).toContain('No damage');
   expect(people.stdout).toMatch(/\nThe signature of every entry was verified\.\n$/);
   const status = { status: 'ok', tree_size: 20, root_hash: root, findings: [], counts: {} };
   const file = await candor('fsck', fileOf(log), '--json');
   expect(JSON.parse(file.stdout)).toMatchObject({ ...status, entry_signatures: false });
   const unsigned = await candor('fsck', fileOf(log));
-  expect(unsigned.stdout).toMatch(/\nThe signatures of the entries were not verified: --signatures .*\n$/);
+  expect(unsigned.stdout).toMatch(
+    /\nThe signatures of the entries were not verified; use --signatures .*\n$/,
+  );
   const configured = await candorIn({ CANDOR_DATA_DIR: log.dataDir }, 'fsck', '--json', '--progress');
   expect(JSON.parse(configured.stdout)).toMatchObject(status);
   expect(configured.stderr).toMatch(/leaves 20 of 20/);
@@ -41,7 +46,7 @@ test('a whole log: code 0, its size and root, for people and as JSON, by folder,
   expect(readdirSync(log.dataDir)).toEqual(names);
 });
 
-test('a damaged one: code 4, each finding with its code, place and advice', { timeout }, async () => {
+test('a damaged log: code 4, each finding with its code, position and advice', { timeout }, async () => {
   const log = await logOf(5, 20);
   flipIn(log, log.canonical[7]!, 12);
   const json = await candor('fsck', log.dataDir, '--json');
@@ -64,7 +69,7 @@ test('a damaged one: code 4, each finding with its code, place and advice', { ti
   expect(people.stdout).not.toContain('verified');
 });
 
-test('each advice once, under the findings that it is for', () => {
+test('each advice appears once, after its findings', () => {
   const finding = (code: FindingCode, message: string) => ({ code, message, ...findingCodes[code] });
   const report = {
     ...{ size: 9, head: undefined, elapsedMs: 1, ok: false, isDamaged: true, isRolledBack: false },
@@ -90,7 +95,7 @@ test('each advice once, under the findings that it is for', () => {
   ]);
 });
 
-test('one that was rolled back: code 5', { timeout }, async () => {
+test('a log that was rolled back: code 5', { timeout }, async () => {
   const log = await logOf(5);
   const old = copyOf(log);
   const ledger = await open(log.dataDir);
@@ -102,7 +107,7 @@ test('one that was rolled back: code 5', { timeout }, async () => {
   expect(JSON.parse(ended.stdout)).toMatchObject({ status: 'rolled_back', counts: { anchor_ahead: 1 } });
 });
 
-test('while a service has the folder, or there is no log in it: code 3 and one line', {
+test('while a service holds the folder, or there is no log in it: code 3 and one line', {
   timeout,
 }, async () => {
   const log = await logOf(5);
@@ -118,7 +123,7 @@ test('while a service has the folder, or there is no log in it: code 3 and one l
   expect(empty.stderr).toContain('there is no ledger.mdb');
 });
 
-test('damage of siem.mdb is found, in a row, a block and the tree, and nothing is changed', {
+test('finds damage of siem.mdb in a row, a block and the tree, and changes nothing', {
   timeout,
 }, async () => {
   const log = await logOf(5, 20);
@@ -157,4 +162,34 @@ test('damage of siem.mdb is found, in a row, a block and the tree, and nothing i
   expect(tree.status).toBe('damaged');
   const message = expect.stringMatching(/^siem\.mdb: page \d+, in the table tables, cannot be followed/);
   expect(tree.findings).toContainEqual(expect.objectContaining({ code: 'store_damaged', message }));
+});
+
+test('an event that was altered together with its checksums differs from its seal', { timeout }, async () => {
+  const log = await logOf(5, 20);
+  const path = join(log.dataDir, 'siem.mdb');
+  const store = openStore({ dataDir: log.dataDir, alertWindowMs: 1 });
+  const reader = openReader(log.dataDir);
+  const answer = { accepted: 3, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
+  const sealer = await openSealer(store, reader);
+  await store.commit({ blocks: [blockOf('network', 3)], findings: [], answer });
+  expect(await sealer.seal()).toBe(true);
+  await sealer.close();
+  reader.close();
+  await store.close();
+  rmSync(`${path}-lock`);
+  expect((await candor('fsck', log.dataDir)).stdout).not.toContain('events_altered');
+  const root = openDatabase(path);
+  const blocks = new BlockStore(root);
+  blocks.transaction(() => {
+    blocks.remove(1, blocks.verify('network', 1).header);
+    blocks.put(1, blockOf('network', 3, { records: [{ src_port: 7 }] }));
+  });
+  await root.close();
+  rmSync(`${path}-lock`);
+  const { code, stdout } = await candor('fsck', log.dataDir, '--json');
+  expect(code).toBe(exitCodes.refused);
+  const message = expect.stringMatching(/^siem\.mdb: network events 1 to 3 differ from those that entry /);
+  expect(JSON.parse(stdout).findings).toContainEqual(
+    expect.objectContaining({ code: 'events_altered', message }),
+  );
 });

@@ -1,4 +1,7 @@
-/** `candor mirror` as a process, against a real ledger behind HTTP; the folder is served by a plain static server. */
+/**
+ * `candor mirror` as a process, against a real ledger behind HTTP; the folder is served by a plain static
+ * server.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -34,7 +37,7 @@ afterEach(async () => {
 const mirror = (...more: string[]) => candor('mirror', log.url, '--to', folder, '--json', ...more);
 const fileOf = (path: string) => readFileSync(join(folder, path), 'utf8');
 
-/** Serves files and nothing else. */
+/** Serves only files. */
 async function served(): Promise<string> {
   const server = createServer((request, response) => {
     readFile(join(folder, normalize(request.url!))).then(
@@ -47,7 +50,9 @@ async function served(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Checks the copy as a client does that knows only its address: checkpoint, tiles, every entry with its signature. */
+/**
+ * Checks the copy like a client that knows only its URL: checkpoint, tiles, every entry with its signature.
+ */
 async function audited(): Promise<number> {
   const copy = httpLog(await served());
   const keys = parseKeySet(fileOf('keys.json'));
@@ -65,7 +70,7 @@ async function audited(): Promise<number> {
   return found.tree.size;
 }
 
-test('keeps a copy that a static server can serve, and brings it up to date', async () => {
+test('keeps a copy that a static server can serve, and updates it', async () => {
   expect(await mirror()).toMatchObject({ code: 0, json: { status: 'empty' } });
   await log.append(300);
   expect(await mirror()).toMatchObject({
@@ -78,7 +83,7 @@ test('keeps a copy that a static server can serve, and brings it up to date', as
   expect(await mirror()).toMatchObject({ code: 0, json: { status: 'extended', tree_size: 630 } });
   expect(fileOf('checkpoint')).not.toBe(before);
   expect(await audited()).toBe(630);
-  // Partial tiles stay until the full one is there.
+  // Partial tiles are kept until the full one exists.
   expect(readdirSync(join(folder, 'tile/0')).sort()).toEqual(['000', '001', '002.p']);
   expect(readdirSync(join(folder, 'tile/entries')).sort()).toEqual(['000', '001', '002.p']);
   expect(readdirSync(join(folder, 'tile/1')).sort()).toEqual(['000.p']);
@@ -91,7 +96,7 @@ const damage = (path: string) => {
   writeFileSync(join(folder, path), bytes);
 };
 
-test('with --recheck it finds damaged and missing files and fetches them again', async () => {
+test('--recheck fetches damaged and missing files again', async () => {
   await log.append(600);
   await mirror();
   const paths = ['tile/0/000', 'tile/entries/001', 'tile/0/002.p/88', 'tile/1/000.p/2'];
@@ -112,7 +117,7 @@ test('with --recheck it finds damaged and missing files and fetches them again',
   expect(await audited()).toBe(900);
 });
 
-test('with --recheck it names the damaged file that the log no longer serves', async () => {
+test('--recheck names a damaged file that the log no longer serves', async () => {
   await log.append(600);
   await mirror();
   damage('tile/0/000');
@@ -131,7 +136,7 @@ test('with --recheck it names the damaged file that the log no longer serves', a
   expect(without.json.message).toContain('tile/entries/001');
 });
 
-test('with --recheck the folder is verified although the log shows an older checkpoint', async () => {
+test('--recheck verifies the folder even if the log serves an older checkpoint', async () => {
   await log.append(300);
   const older = await log.ledger.checkpoint();
   await log.append(300);
@@ -144,7 +149,7 @@ test('with --recheck the folder is verified although the log shows an older chec
   expect(await audited()).toBe(600);
 });
 
-test('refuses a tile that the signed root does not cover; the folder goes on serving what it has', async () => {
+test('rejects a tile that the signed root does not cover; the folder can still be served', async () => {
   await log.append(300);
   await mirror();
   const before = fileOf('checkpoint');
@@ -158,7 +163,7 @@ test('refuses a tile that the signed root does not cover; the folder goes on ser
   expect(await audited()).toBe(600);
 });
 
-test('a log that was forked changes nothing in the folder, and leaves evidence that convicts it', async () => {
+test('a forked log changes nothing in the folder, and leaves evidence that convicts it', async () => {
   await log.append(3);
   const copy = await log.snapshot();
   await log.append(2);
@@ -173,7 +178,7 @@ test('a log that was forked changes nothing in the folder, and leaves evidence t
   expect(JSON.parse(readFileSync(String(json.evidence), 'utf8'))).toMatchObject({ convicts: true });
 });
 
-test('with --watch it follows the log, outlasts an outage, reports each change once, and ends with a fork', async () => {
+test('with --watch it follows the log, survives an outage, reports each change once, and ends with a fork', async () => {
   await log.append(3);
   const copy = await log.snapshot();
   const watched = new Running('mirror', log.url, '--to', folder, '--json', '--watch', '--interval', '1');
@@ -184,7 +189,7 @@ test('with --watch it follows the log, outlasts an outage, reports each change o
     return body;
   };
   log.lies = [{ path: '/checkpoint', tell: count }];
-  // A round in which nothing is new reports nothing.
+  // A round without changes reports nothing.
   await vi.waitFor(() => expect(rounds).toBeGreaterThan(1), 20_000);
   await log.append(2);
   expect(await watched.line(1)).toMatchObject({ status: 'extended', tree_size: 5 });
@@ -202,7 +207,7 @@ test('with --watch it follows the log, outlasts an outage, reports each change o
   expect(await audited()).toBe(5);
 });
 
-test('without its pin, a fork changes nothing in the folder and is kept as evidence; a checkpoint that nobody signed accuses nobody', async () => {
+test('without its pin, a fork changes nothing in the folder and is saved as evidence; an unsigned checkpoint is not misbehaviour', async () => {
   await log.append(3);
   const copy = await log.snapshot();
   await log.append(2);
@@ -222,30 +227,33 @@ test('without its pin, a fork changes nothing in the folder and is kept as evide
 });
 
 test.each([
-  ['that the pin remembers', (pin: string) => pin],
-  ['that only the folder has', (pin: string) => pin.replace(/"checkpoint_ahead":"[^"]*",/, '')],
-])('a checkpoint beside the one %s convicts the log; the folder stays', async (_, edited) => {
-  await log.append(5);
-  const five = await (await fetch(`${log.url}/api/transparency/sth`)).text();
-  const copy = await log.snapshot();
-  await log.append(4);
-  log.lies = [{ path: '/api/transparency/sth', tell: () => five }];
-  await mirror();
-  const note = fileOf('checkpoint');
-  writeFileSync(join(folder, 'pin.json'), edited(fileOf('pin.json')));
-  log.now += 1000;
-  await log.restore(copy);
-  await log.append(4);
-  const { code, json } = await mirror();
-  expect([code, fileOf('checkpoint')]).toEqual([exitCodes.misbehaviour, note]);
-  const checkpoints = [note, await log.ledger.checkpoint()];
-  expect(JSON.parse(readFileSync(String(json.evidence), 'utf8'))).toMatchObject({
-    convicts: true,
-    checkpoints,
-  });
-});
+  ['in the pin', (pin: string) => pin],
+  ['only in the folder', (pin: string) => pin.replace(/"checkpoint_ahead":"[^"]*",/, '')],
+])(
+  'a checkpoint that contradicts the one %s convicts the log; the folder is unchanged',
+  async (_, edited) => {
+    await log.append(5);
+    const five = await (await fetch(`${log.url}/api/transparency/sth`)).text();
+    const copy = await log.snapshot();
+    await log.append(4);
+    log.lies = [{ path: '/api/transparency/sth', tell: () => five }];
+    await mirror();
+    const note = fileOf('checkpoint');
+    writeFileSync(join(folder, 'pin.json'), edited(fileOf('pin.json')));
+    log.now += 1000;
+    await log.restore(copy);
+    await log.append(4);
+    const { code, json } = await mirror();
+    expect([code, fileOf('checkpoint')]).toEqual([exitCodes.misbehaviour, note]);
+    const checkpoints = [note, await log.ledger.checkpoint()];
+    expect(JSON.parse(readFileSync(String(json.evidence), 'utf8'))).toMatchObject({
+      convicts: true,
+      checkpoints,
+    });
+  },
+);
 
-test('killed at any tile, it leaves a folder that serves what it served before, and goes on from there', async () => {
+test('if killed at any tile, it leaves a folder that can be served as before, and continues from there', async () => {
   const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
   await log.append(300);
   await mirror();
@@ -268,7 +276,7 @@ test('killed at any tile, it leaves a folder that serves what it served before, 
   expect(await audited()).toBe(1000);
 });
 
-test('without a token it copies hashes alone and says so; with one, the entries follow', async () => {
+test('without a token it copies only hashes and reports that; with one, entries follow', async () => {
   const service = await openService();
   onTestFinished(() => service.close());
   await service.ledger.append(entries(0, 600));

@@ -25,7 +25,7 @@ async function withoutEntry(): Promise<KnownLog> {
   return log;
 }
 
-test('says what it would do, refuses to lose what was signed, and does so on the operator’s word', {
+test("reports what it would do, refuses to lose signed entries, and continues with the operator's consent", {
   timeout,
 }, async () => {
   const log = await withoutEntry();
@@ -33,7 +33,7 @@ test('says what it would do, refuses to lose what was signed, and does so on the
   const planned = await candor('rebuild', '--dry-run', ...at);
   expect(planned.code).toBe(exitCodes.ok);
   for (const part of [
-    'saved        5 entries',
+    'recovered    5 entries',
     'lost         entries 5 to 19',
     entry(7).id,
     'Nothing was changed',
@@ -72,11 +72,11 @@ test('says what it would do, refuses to lose what was signed, and does so on the
   const whole = await candor('rebuild', ...at);
   expect(whole).toMatchObject({
     code: exitCodes.ok,
-    stdout: expect.stringContaining('Nothing had to be done'),
+    stdout: expect.stringContaining('Nothing to do'),
   });
 });
 
-test('takes a head from elsewhere, and says what to do where none will do', { timeout }, async () => {
+test('accepts a head from a file, and gives advice if none matches', { timeout }, async () => {
   const log = await withoutEntry();
   const at = ['--data-dir', log.dataDir];
   flipIn(log, headRow(log.heads[0]!), 3);
@@ -95,7 +95,7 @@ test('takes a head from elsewhere, and says what to do where none will do', { ti
   });
 });
 
-test('begins a log anew where one was lost, and nowhere else', { timeout }, async () => {
+test('begins a new log after one was lost, and only then', { timeout }, async () => {
   const log = await logOf(5);
   const at = ['--data-dir', log.dataDir];
   expect(await candor('rebuild', '--begin-anew', ...at)).toMatchObject({
@@ -116,7 +116,7 @@ test('begins a log anew where one was lost, and nowhere else', { timeout }, asyn
   expect((await (await open(log.dataDir)).status()).health).toEqual({ state: 'ok' });
 });
 
-test('accepts an older siem.mdb beside a log, and nothing without one', { timeout }, async () => {
+test('accepts an older siem.mdb if there is a log, and only then', { timeout }, async () => {
   const log = await logOf(5);
   const at = ['--accept-older-store', '--json', '--data-dir', log.dataDir];
   const accepted = await candor('rebuild', ...at);
@@ -128,7 +128,7 @@ test('accepts an older siem.mdb beside a log, and nothing without one', { timeou
   });
 });
 
-test('keeps its hands off a folder in use', { timeout }, async () => {
+test('does not touch a folder in use', { timeout }, async () => {
   const log = await logOf(5);
   const held = takeDataFolder(log.dataDir);
   const ended = await candor('rebuild', '--data-dir', log.dataDir);
@@ -136,8 +136,8 @@ test('keeps its hands off a folder in use', { timeout }, async () => {
   expect(ended).toMatchObject({ code: exitCodes.unavailable, stderr: expect.stringContaining('in use') });
 });
 
-describe('a service whose log was half written', { timeout: 120_000 }, () => {
-  test('ingests and serves on, ends where --strict was asked for, and starts again after a rebuild', async () => {
+describe('a service with an incomplete write in its log', { timeout: 120_000 }, () => {
+  test('ingests and serves, exits with --strict, and starts again after a rebuild', async () => {
     const dataDir = folder();
     const before = await startParts(dataDir);
     for (let i = 0; i < 4; i++) await before.ledger.append([entry(i)]);
@@ -172,7 +172,7 @@ describe('a service whose log was half written', { timeout: 120_000 }, () => {
     const after = await startService({ dataDir });
     const shown = await health(after);
     expect(shown).toMatchObject({ status: 'ok', ledger: 'ok' });
-    expect((await candor('fsck', dataDir)).code).toBe(exitCodes.unavailable); // it runs
+    expect((await candor('fsck', dataDir)).code).toBe(exitCodes.unavailable); // it is running
     const metrics = await (await fetch(`${after.url}/metrics`)).text();
     const lost = /^candor_ledger_regression_leaves (\d+)$/m.exec(metrics)?.[1];
     const { from_size = 0, to_size = 0 } = shown.regression ?? {};

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const reset = (...args: string[]) => candor('reset-password', ...args, '--data-dir', dataDir);
-/** The access token; undefined where the password is refused. */
+/** The access token; undefined if the password is rejected. */
 async function signIn({ url }: Service, password: string): Promise<string | undefined> {
   const answer = await fetch(`${url}/auth/login`, {
     method: 'POST',
@@ -33,7 +33,7 @@ async function signIn({ url }: Service, password: string): Promise<string | unde
   return ((await answer.json()) as { access_token?: string }).access_token;
 }
 
-test('the new password signs in, sessions end, and the log names the reset', async () => {
+test('the new password signs in, sessions end, and the log records the reset', async () => {
   const before = await startService({ dataDir, env: {} });
   const session = await login(before);
   expect((await reset('admin')).code).toBe(exitCodes.unavailable);
@@ -45,7 +45,7 @@ test('the new password signs in, sessions end, and the log names the reset', asy
   const password = /^The password of admin is (\S+)\.$/.exec(stdout.trim())?.[1] ?? '';
 
   service = await startService({ dataDir });
-  // The administrator's password of the environment is that of before.
+  // The administrator's password in the environment is the old one.
   expect(service.output.join()).toContain('CANDOR_ADMIN_PASSWORD is ignored');
   expect((await call(service, 'whoAmI', { token: session })).status).toBe(401);
   expect(await signIn(service, adminPassword)).toBeUndefined();
@@ -61,7 +61,7 @@ test('the new password signs in, sessions end, and the log names the reset', asy
   expect(await kinds()).toContain('token.revoked');
 });
 
-test('it is read from standard input, and refused when it is too short', async () => {
+test('reads the password from standard input, and rejects one that is too short', async () => {
   await service?.stop();
   service = undefined;
   const run = promisify(execFile);

@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The same address after every start: an auditor's pin is of one address. */
+/** The same URL after every start, because an auditor's pin belongs to one URL. */
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -32,7 +32,7 @@ function freePort(): Promise<number> {
 }
 
 describe('candor backup and candor restore', { timeout: 120_000 }, () => {
-  test('no auditor’s pin moves to the restored log', async () => {
+  test("no auditor's pin moves to the restored log", async () => {
     const port = await freePort();
     const start = async () => {
       service = await startService({ dataDir, env: { CANDOR_PORT: String(port) } });
@@ -78,14 +78,14 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
     expect(running.output.join('\n')).toMatch(/regression +restored from a backup .*went back from/);
     const health = await (await fetch(`${running.url}/health`)).json();
     expect(health).toMatchObject({ status: 'ok', ledger: 'ok', regression: { event: 'restored' } });
-    // A new life has keys that no rotation vouches for: the pin of the old one does not move to it.
+    // A new life has keys without a chain of rotations, so the pin of the old life does not move to it.
     for (let n = 0; n < 8; n++) await tokenFor(running, 'viewer');
     expect((await audit('late')).code).not.toBe(exitCodes.ok);
     expect((await audit('early')).code).not.toBe(exitCodes.ok);
     await running.stop();
   });
 
-  test('of a stopped service, by its folder; refused while one runs, with the advice to use its address', async () => {
+  test('backs up a stopped service by its folder; rejected while one runs, with the advice to use its URL', async () => {
     const anchor = join(folder, 'anchor.json');
     const env = { CANDOR_DATA_DIR: dataDir, CANDOR_LEDGER_ANCHOR_PATH: anchor };
     service = await startService({ dataDir, env });
@@ -103,7 +103,8 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
     });
     const { path } = made.json as { path: string };
 
-    // A drill in another folder leaves the configured anchor alone: it is that of the configured folder.
+    // A drill in another folder leaves the configured anchor alone, because it belongs to the configured
+    // folder.
     const before = readFileSync(anchor, 'utf8');
     const drill = join(folder, 'drill');
     expect(await candorIn(env, 'restore', path, '--data-dir', drill, '--json')).toMatchObject({
@@ -115,7 +116,7 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
     expect((await candorIn(env, 'rebuild', '--data-dir', drill)).code).toBe(exitCodes.ok);
     expect(readFileSync(anchor, 'utf8')).toBe(before);
     expect(readdirSync(drill)).toContain('anchor.json');
-    // The same folder by another spelling is the configured one.
+    // A different spelling of the same path is the configured folder.
     expect((await candorIn(env, 'restore', path, '--data-dir', `${dataDir}/.`)).stderr).toContain(
       '--replace',
     );
@@ -127,7 +128,7 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
     await service.stop();
   });
 
-  test('a damaged backup is refused with its own code, and the file is named', async () => {
+  test('a damaged backup is rejected with its own code, and the file is named', async () => {
     const parts = await openParts(dataDir);
     await parts.ledger.append(entries(0, 2));
     await parts.close();
@@ -143,7 +144,7 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
     });
   });
 
-  test('what makes no sense is told as such', async () => {
+  test('reports invalid usage', async () => {
     expect((await candor('backup')).code).toBe(exitCodes.usage);
     expect((await candor('restore')).code).toBe(exitCodes.usage);
     expect(await candor('backup', '--data-dir', join(folder, 'nothing'))).toMatchObject({

@@ -20,10 +20,10 @@ async function opened(size: number): Promise<IdFile> {
   return ids;
 }
 
-test('finds an id of an earlier audit, and one of the same', async () => {
+test('finds duplicates within an audit and across audits', async () => {
   const first = await opened(0);
   expect(await first.add(idsFrom(0, 200_000), 0)).toBeUndefined();
-  // More than what waits in memory: part of it is written.
+  // More than the buffer in memory, so that part of it is written.
   expect(await first.add(idsFrom(200_000, 100_000), 200_000)).toBeUndefined();
   expect(await first.finish()).toBeUndefined();
   await first.close();
@@ -38,7 +38,7 @@ test('finds an id of an earlier audit, and one of the same', async () => {
   await third.close();
 });
 
-test('forgets the ids of an audit that did not end, and says when ids are missing', async () => {
+test('discards the ids of an unfinished audit, and reports missing ids', async () => {
   const first = await opened(0);
   await first.add(idsFrom(0, 10), 0);
   await first.finish();

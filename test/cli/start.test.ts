@@ -25,7 +25,7 @@ const alert = (severity: number, signature_id: number) =>
     alert: { gid: 1, signature_id, rev: 1, signature: 'Something', severity },
   });
 
-describe('a service whose log is degraded', { timeout: 60_000 }, () => {
+describe('a service with a degraded log', { timeout: 60_000 }, () => {
   let dataDir: string;
   let service: Service;
   let admin: string;
@@ -50,7 +50,7 @@ describe('a service whose log is degraded', { timeout: 60_000 }, () => {
     return { status: answer.status, json, retryAfter: answer.headers.get('retry-after') };
   }
 
-  test('ingests, serves what can be read, and says what is wrong', async () => {
+  test('ingests, serves readable data, and reports the fault', async () => {
     const sent = await call('POST', '/api/v1/ingest', alert(1, 1), 'application/x-ndjson');
     expect(sent).toMatchObject({ status: 200, json: { data: { accepted: 1 } } });
     expect((await call('GET', '/api/transparency/sth', '')).status).toBe(200);
@@ -61,7 +61,7 @@ describe('a service whose log is degraded', { timeout: 60_000 }, () => {
     expect(service.output.some((line) => line.includes('DEGRADED: corrupt'))).toBe(true);
   });
 
-  test('refuses what a person changes and the log must have', async () => {
+  test('rejects changes by users that must be logged', async () => {
     const unavailable = {
       status: 503,
       json: { error: { code: 'UNAVAILABLE', details: { reason: 'log_corrupt' } } },
@@ -80,7 +80,7 @@ describe('a service whose log is degraded', { timeout: 60_000 }, () => {
     expect((await put({ status: 'in_progress', severity: 'medium', note: 'looked at' })).status).toBe(200);
   });
 
-  test('does not run at all where --strict was asked for', async () => {
+  test('does not run with --strict', async () => {
     await service.stop();
     const ended = await new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
       const env = { ...process.env, CANDOR_DATA_DIR: dataDir, CANDOR_PORT: '0' };
@@ -96,7 +96,7 @@ describe('a service whose log is degraded', { timeout: 60_000 }, () => {
 });
 
 test.for(['SIGTERM', 'SIGINT'] as const)(
-  'a %s to the whole process group, launcher and service, is one orderly stop',
+  'a %s to the whole process group, launcher and service, is one orderly shutdown',
   { timeout: 60_000 },
   async (signal) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'candor-group-'));

@@ -42,7 +42,7 @@ afterEach(async () => {
 });
 
 describe('candor verify and sth', { timeout: 60_000 }, () => {
-  test('online by position, id and held bytes; then offline from what was kept', async () => {
+  test('online by position, id and bytes; then offline from the saved bundle', async () => {
     const ids = await log.append(4);
     const bundle = join(folder, 'bundle.json');
     const online = await candor('verify', '--url', log.url, '--leaf-index', '2', '--save', bundle, '--json');
@@ -83,7 +83,7 @@ describe('candor verify and sth', { timeout: 60_000 }, () => {
     expect((await candor('verify', join(folder, 'none.json'))).code).toBe(exitCodes.failed);
   });
 
-  test('sth shows the head in all its digits', async () => {
+  test('sth prints the head with all digits', async () => {
     expect(await candor('sth', log.url, '--json')).toMatchObject({
       code: exitCodes.empty,
       json: { status: 'empty' },
@@ -96,8 +96,8 @@ describe('candor verify and sth', { timeout: 60_000 }, () => {
   });
 });
 
-describe('candor verify of what somebody else signed', { timeout: 60_000 }, () => {
-  test('--pin: keys that came up since do not count, however well the forged tree extends the pinned one', async () => {
+describe('candor verify of forged statements', { timeout: 60_000 }, () => {
+  test('--pin: newer keys are not trusted, even if the forged tree extends the pinned one', async () => {
     await log.append(3);
     await pinned(log, state);
     await forgeEntry(log);
@@ -109,7 +109,7 @@ describe('candor verify of what somebody else signed', { timeout: 60_000 }, () =
     });
   });
 
-  test('--pin: another tree of the pinned size leaves evidence that convicts, offline and online', async () => {
+  test('--pin: a different tree of the pinned size leaves evidence that convicts, offline and online', async () => {
     await log.append(3);
     await pinned(log, state);
     await log.tamper((data) => rewrite(data, (entries) => Object.assign(entries[1]!, { actor: 'mallory' })));
@@ -131,7 +131,7 @@ describe('candor verify of what somebody else signed', { timeout: 60_000 }, () =
     }
   });
 
-  test('--pin of another log accuses nobody', async () => {
+  test('--pin of another log is not evidence', async () => {
     await log.append(1);
     await pinned(log, state);
     const other = await ServedLog.start();
@@ -141,7 +141,7 @@ describe('candor verify of what somebody else signed', { timeout: 60_000 }, () =
     expect(await candor(...asked)).toMatchObject({ code: exitCodes.refused, json: { code: 'OTHER_LOG' } });
   });
 
-  test('--witness and --vkey are never passed over', async () => {
+  test('--witness and --vkey are never ignored', async () => {
     await log.append(3);
     const { checkpoint_vkey: vkey } = await log.ledger.status();
     const bundle = join(folder, 'bundle.json');
@@ -163,7 +163,7 @@ describe('candor verify of what somebody else signed', { timeout: 60_000 }, () =
     });
   });
 
-  test('texts of a file do not command the terminal, and whose keys they are is said', async () => {
+  test('escapes control characters in files, and reports where the keys come from', async () => {
     await log.append(1);
     const keys = JSON.parse(await (await fetch(`${log.url}/.well-known/jwks.json`)).text()) as object;
     const about = { format: 'candor-evidence/1', code: 'FORK', log: log.url, found_at: 'then' };
@@ -172,10 +172,10 @@ describe('candor verify of what somebody else signed', { timeout: 60_000 }, () =
     const shown = await candor('verify', file);
     expect(shown.code).toBe(exitCodes.refused);
     expect(shown.stdout).toContain('\\u001b[2J\\u000aConvicts: \\u009b8m\\u202e');
-    expect(shown.stdout).toContain('only if all of these fingerprints are its own');
+    expect(shown.stdout).toContain('only if all these fingerprints belong to that log');
   });
 
-  test('a checkpoint that does not reach the entry yet does not cover it', async () => {
+  test('a checkpoint smaller than the position of an entry does not cover it', async () => {
     await log.append(2);
     const { checkpoint_vkey: vkey } = await log.ledger.status();
     const early = await (await fetch(`${log.url}/checkpoint`)).text();
@@ -190,7 +190,9 @@ describe('candor verify of what somebody else signed', { timeout: 60_000 }, () =
 
 const witness = formatVerifierKey(keyPair('witness.example/w', 4).public);
 
-/** Whoever stands between: publishes keys of his own beside the log's, and extends its tree of three by one entry. */
+/**
+ * A man in the middle: publishes additional keys with the log's, and extends its tree of three by one entry.
+ */
 async function forgeEntry(of: ServedLog): Promise<void> {
   const [sth, event] = ['transparency-sth', 'event-signing'].map((purpose, i) => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
@@ -239,7 +241,7 @@ async function forgeEntry(of: ServedLog): Promise<void> {
 }
 
 describe('candor verify of a checkpoint', { timeout: 60_000 }, () => {
-  test('by a key that was told elsewhere, by a key set, or by the keys of a pin', async () => {
+  test('by a key from another source, by a key set, or by the keys of a pin', async () => {
     await log.append(3);
     await pinned(log, state);
     const note = join(folder, 'checkpoint');
@@ -278,7 +280,7 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
   });
   afterEach(() => authority.close());
 
-  /** Appends what a timestamper would, over the checkpoint of now. */
+  /** Appends the entry of a timestamper, for the current checkpoint. */
   async function timestamp(): Promise<void> {
     const checkpoint = await log.ledger.checkpoint();
     const hash = sha256(new TextEncoder().encode(checkpoint));
@@ -297,7 +299,7 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
     return bundle;
   }
 
-  test('an entry is bracketed by two times, whose files openssl and the tlog-proof check too', async () => {
+  test('an entry has two bounds in time, whose files openssl and the tlog-proof verify too', async () => {
     await log.append(2);
     const from = Math.floor(Date.now() / 1000) * 1000;
     await timestamp();
@@ -313,7 +315,7 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
     const [after, before] = [shown.json.logged_after, shown.json.logged_before].map((at) =>
       Date.parse(String(at)),
     );
-    // The authority's clock may be off by 1.5 s, so it says.
+    // The authority states an accuracy of 1.5 s.
     expect(after).toBeGreaterThanOrEqual(from - 1500);
     expect(before).toBeGreaterThanOrEqual(after!);
     expect(before).toBeLessThanOrEqual(Date.now() + 1500);
@@ -344,11 +346,11 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
       json: { code: 'NOT_INCLUDED' },
     });
     expect((await candor(...proof)).code).toBe(exitCodes.usage);
-    // Files are never written over.
+    // Files are never overwritten.
     expect((await candor('verify', bundle, '--extract', parts)).code).toBe(exitCodes.failed);
   });
 
-  test('evidence on an ended key needs a cosignature or a timestamp from before its end, and says whose word it is', async () => {
+  test('evidence for an ended key needs a cosignature or a timestamp from before its end, and reports who attests it', async () => {
     await log.append(3);
     await pinned(log, state);
     await timestamp();
@@ -378,7 +380,7 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
     const convicts = { code: exitCodes.misbehaviour, json: { convicts: true } };
     const acquits = { code: exitCodes.refused, json: { convicts: false } };
 
-    // Only the pinned head lacks a proof that it is from before the end.
+    // Only the pinned head lacks a proof from before the end.
     const judged = await kept('late.json', {
       pinnedAt: later!,
       headSeenAt: now!,
@@ -409,7 +411,7 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
     expect(await stale('--keys', current, '--witness', witness.vkey)).toMatchObject(acquits);
   });
 
-  test('--tsa-ca counts timestamps of its authorities alone; a wrong token is refused with and without it', async () => {
+  test('--tsa-ca trusts only timestamps of its authorities; an invalid token is rejected with and without it', async () => {
     await log.append(1);
     const bundle = await saved(0);
     const untrusted = { code: exitCodes.refused, json: { code: 'UNTRUSTED_TIMESTAMP' } };

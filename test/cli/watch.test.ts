@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { watch } from '../../src/cli/watch.ts';
 
-test('a pause longer than a timer takes is a long one, and none of a millisecond', async () => {
+test('a pause longer than the maximum of a timer is not shortened to a millisecond', async () => {
   const warnings: string[] = [];
   const warned = ({ name }: Error) => warnings.push(name);
   process.on('warning', warned);
@@ -13,7 +13,7 @@ test('a pause longer than a timer takes is a long one, and none of a millisecond
       audits += 1;
       return { exit: exitCodes.ok, state: 'same', lines: [], fields: {} };
     },
-    tell: () => {},
+    print: () => {},
   });
   const stop = process.listeners('SIGTERM').at(-1)!;
   await new Promise((resolve) => setTimeout(resolve, 100));

@@ -32,7 +32,7 @@ async function startWitness(state: string, ...args: string[]): Promise<Service> 
 }
 
 describe('candor witness', { timeout: 60_000 }, () => {
-  test('makes a key once, which --show-key prints, also while it runs', async () => {
+  test('generates a key once, which --show-key prints, also while it runs', async () => {
     const state = join(folder(), 'state');
     expect(await run('--state', state, '--show-key')).toMatchObject({ code: exitCodes.failed });
     const made = await run('--state', state, '--name', 'witness.example/w', '--show-key');
@@ -77,13 +77,13 @@ describe('candor witness', { timeout: 60_000 }, () => {
 
   const known = ['--log', new TestLog('a').key.vkey];
   test.for([
-    ['what is no key', ['--log', 'x'], exitCodes.usage, 'no verifier key'],
-    ['no log', [], exitCodes.usage, 'name a log'],
+    ['an invalid key', ['--log', 'x'], exitCodes.usage, 'not a valid verifier key'],
+    ['no log', [], exitCodes.usage, 'no log given'],
     ['no address', [...known, '--listen', 'nowhere'], exitCodes.usage, 'a host and a port'],
     ['no port', [...known, '--listen', '127.0.0.1:65536'], exitCodes.usage, 'a host and a port'],
     ['no file', ['--logs', '/nonexistent'], exitCodes.failed, 'ENOENT'],
-    ['a name that is none', [...known, '--name', 'a b'], exitCodes.failed, 'name of a key'],
-  ] as const)('%s: it ends', async ([, args, code, says]) => {
+    ['an invalid name', [...known, '--name', 'a b'], exitCodes.failed, 'valid key name'],
+  ] as const)('%s: exits with an error', async ([, args, code, says]) => {
     const ended = await run('--state', join(folder(), 'state'), '--name', 'w', ...args);
     expect(ended.code).toBe(code);
     expect(ended.stderr).toContain(says);
@@ -91,7 +91,7 @@ describe('candor witness', { timeout: 60_000 }, () => {
 });
 
 describe('kill -9 at any moment', { timeout: 120_000 }, () => {
-  test('nothing that it ever cosigned contradicts anything else that it did', async () => {
+  test('its cosignatures never contradict each other', async () => {
     const state = join(folder(), 'state');
     const origin = 'log.example/killed';
     let base = new TestLog(origin);
@@ -124,7 +124,7 @@ describe('kill -9 at any moment', { timeout: 120_000 }, () => {
 });
 
 describe.skipIf(!mayTrace())('flush order', { timeout: 60_000 }, () => {
-  test('file, name and folder are on disk before the first byte of the answer', async () => {
+  test('file, name and folder are on disk before the first byte of the response', async () => {
     const path = folder();
     const trace = join(path, 'trace');
     const log = new TestLog('log.example/traced');
@@ -168,18 +168,18 @@ describe.skipIf(!mayTrace())('flush order', { timeout: 60_000 }, () => {
     ];
     expect(order).toEqual(order.toSorted((a, b) => a - b));
     expect(order[0]).toBeGreaterThan(-1);
-    // strace splits a call that others interrupt: each flush has ended, well, before the answer begins.
+    // strace splits a call that others interrupt: each flush has succeeded before the response begins.
     const flushes = lines.slice(order[0], order[3]).filter((line) => /fsync(\(.*| resumed.*)= 0$/.test(line));
     expect(flushes).toHaveLength(2);
   });
 });
 
-describe('a service and its witnesses, each a process', { timeout: 120_000 }, () => {
-  test('two of three cosign what is served; restarts of either change nothing', async () => {
+describe('a service and its witnesses, each in its own process', { timeout: 120_000 }, () => {
+  test('two of three cosign the served checkpoint; restarts of either change nothing', async () => {
     const path = folder();
     const env = { CANDOR_LEDGER_ORIGIN: 'log.example/served', CANDOR_WITNESS_INTERVAL_MS: '100' };
     const dataDir = join(path, 'data');
-    // The log's key is made by its first start.
+    // The log's key is created at its first start.
     const ledger = await openLedger({ dataDir, origin: env.CANDOR_LEDGER_ORIGIN });
     const { checkpoint_vkey: vkey } = await ledger.status();
     await ledger.close();
@@ -235,16 +235,16 @@ describe('a service and its witnesses, each a process', { timeout: 120_000 }, ()
     }
   });
 
-  test('a policy that can not be met or read ends the start with one line', async () => {
+  test('a policy that cannot be met or read ends the start with one line', async () => {
     const path = folder();
     const policy = join(path, 'policy');
     for (const [text, says] of [
-      ['quorum a\n', 'line 1: no line before defines "a"'],
+      ['quorum a\n', 'line 1: no earlier line defines "a"'],
       [
         `witness a ${(await run('--state', join(path, 'w'), '--name', 'w', '--show-key')).stdout.trim()}\nquorum a\n`,
         '0 of its 1 witnesses',
       ],
-      [undefined, 'can not be read'],
+      [undefined, 'cannot be read'],
     ] as const) {
       if (text === undefined) rmSync(policy);
       else writeFileSync(policy, text);
@@ -260,7 +260,9 @@ interface StatusAnswer {
   readonly witnesses?: { readonly published_size?: number; readonly witnesses: readonly { size?: number }[] };
 }
 
-/** The size of a log to which nothing is on its way, once it is published and the first two witnesses are there. */
+/**
+ * The size of a log with no pending appends, once it is published and the first two witnesses are running.
+ */
 function settled(service: Service, token: string): Promise<{ size: number; status: StatusAnswer }> {
   return vi.waitFor(
     async () => {

@@ -38,7 +38,7 @@ async function verify(lines: readonly string[]): Promise<VerifiedArchive | Fault
   return verifyArchive(given());
 }
 
-test('a whole log, with the checkpoint of its head', async () => {
+test('a complete log, with the checkpoint of its head', async () => {
   expect(await verify(whole)).toMatchObject({
     entries: size,
     header: { from: 0, to: size, edge: [], proof: [] },
@@ -56,13 +56,13 @@ test.each([
   [255, 257],
   [256, size],
   [size - 1, size],
-])('the entries from %d to %d, tied to the head by an edge and a proof', async (from, to) => {
+])('the entries from %d to %d, linked to the head by an edge and a proof', async (from, to) => {
   const lines = await exported({ from, to });
   expect(lines).toHaveLength(1 + to - from);
   expect(await verify(lines)).toMatchObject({ entries: to - from, header: { from, to, head: { size } } });
 });
 
-test('ranges that the log has not are refused', async () => {
+test('rejects ranges that the log does not have', async () => {
   const source = httpLog(log.url);
   for (const [from, to] of [
     [5, 5],
@@ -106,7 +106,7 @@ const cases: readonly (readonly [FaultCode, string, () => string[]])[] = [
   ['WRONG_LEAF', 'an entry twice', () => [...part.slice(0, 4), part[3]!, ...part.slice(4)]],
   [
     'DUPLICATE_ENTRY',
-    'an entry twice under the next index',
+    'a repeated entry under the next index',
     () => edited(part, 4, () => part[3]!.replace(':5,', ':6,')),
   ],
   ['BAD_ENTRY_SIGNATURE', 'a word of an entry', () => edited(part, 4, otherActor)],
@@ -139,14 +139,14 @@ const cases: readonly (readonly [FaultCode, string, () => string[]])[] = [
   ],
 ];
 
-describe('a changed archive is refused', () => {
+describe('a changed archive is rejected', () => {
   test.each(cases)('%s: %s', async (code, _what, lines) => {
     const changed = lines();
     expect(changed).not.toEqual(part);
     expect(await verify(changed)).toMatchObject({ code });
   });
 
-  test('MALFORMED_ARCHIVE: a true checkpoint of another size accuses nobody', async () => {
+  test('MALFORMED_ARCHIVE: a valid checkpoint of a different size is not misbehaviour', async () => {
     const young = await ServedLog.start();
     onTestFinished(() => young.close());
     await young.append(2);
@@ -158,7 +158,7 @@ describe('a changed archive is refused', () => {
     expect(await verify(put)).toMatchObject({ code: 'MALFORMED_ARCHIVE' });
   });
 
-  test('UNKNOWN_KEY: with other keys than the trusted ones', async () => {
+  test('UNKNOWN_KEY: with keys other than the trusted ones', async () => {
     async function* given(): AsyncGenerator<string> {
       yield* part;
     }
@@ -168,7 +168,7 @@ describe('a changed archive is refused', () => {
     });
   });
 
-  test('WRONG_ROOT: an export of entries that are not those of the head never comes to its end', async () => {
+  test('WRONG_ROOT: an export of entries that do not match the head is never completed', async () => {
     log.serveEdited(2, (entry) => Object.assign(entry, { actor: 'nobody' }), true);
     await expect(exported()).rejects.toThrow('WRONG_ROOT');
     await expect(exported({ from: 0, to: 5 })).rejects.toThrow('WRONG_ROOT');

@@ -56,7 +56,7 @@ describe('an honest log', () => {
     }
   });
 
-  test('may sign the same tree anew', async () => {
+  test('may sign the same tree again', async () => {
     await log.append(2);
     const pin = pinOf(await check());
     log.now += 2 * 3600 * 1000;
@@ -66,7 +66,7 @@ describe('an honest log', () => {
     expect(pinOf(again).head.timestampNs).toBeGreaterThan(pin.head.timestampNs);
   });
 
-  test('proves its entries by position, by id, and by the bytes that one holds', async () => {
+  test('proves its entries by position, by id, and by their bytes', async () => {
     const ids = await log.append(5);
     const source = httpLog(log.url);
     const signed = await fetchHead(source);
@@ -89,7 +89,7 @@ const edit =
     change(fields);
     return JSON.stringify(fields);
   };
-/** Heads are edited as text: a JSON round trip prints another timestamp. */
+/** Heads are edited as text, because a JSON round trip changes the digits of the timestamp. */
 const replace =
   (pattern: RegExp, by: string): Lie['tell'] =>
   (body) => {
@@ -102,7 +102,7 @@ const editKey = (purpose: string, change: (key: Jwk) => void) =>
     for (const key of set.keys as Jwk[]) if (key.svc_purpose === purpose) change(key);
   });
 
-/** Each lie with the code that names it. The log has five entries, the pin is of size three. */
+/** Each lie with its fault code. The log has five entries, the pin has size three. */
 const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ['MALFORMED_HEAD', 'no JSON', sth, () => '<html>'],
   ['MALFORMED_HEAD', 'a list', sth, () => '[]'],
@@ -140,13 +140,13 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ['MALFORMED_KEYS', 'no list', jwks, () => '{"keys":{}}'],
   [
     'MALFORMED_KEYS',
-    'a key twice',
+    'a duplicate key',
     jwks,
     edit((set) => (set.keys as Jwk[]).push({ ...(set.keys as Jwk[])[0] })),
   ],
   [
     'MALFORMED_KEYS',
-    'another spelling of x',
+    'a non-canonical encoding of x',
     jwks,
     editKey('transparency-sth', (k) => {
       k.x = `${k.x}=`;
@@ -170,7 +170,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ],
   [
     'WRONG_KEY_PURPOSE',
-    'a signer for a longer name',
+    'a signer for a longer purpose',
     jwks,
     editKey('transparency-sth', (k) => {
       k.svc_purpose = 'transparency-sth-test';
@@ -186,7 +186,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ],
   [
     'KEY_PENDING',
-    'a signer of the future',
+    'a signer that is not in use yet',
     jwks,
     editKey('transparency-sth', (k) => {
       k.svc_state = 'pending';
@@ -219,7 +219,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ],
   [
     'KEY_CHANGED',
-    'a key of another value',
+    'a key with another value',
     jwks,
     editKey('checkpoint', (k) => {
       k.x = `${'A'.repeat(42)}I`;
@@ -227,7 +227,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ],
   [
     'KEY_CHANGED',
-    'a key for something else',
+    'a key for another purpose',
     jwks,
     editKey('checkpoint', (k) => {
       k.svc_purpose = 'transparency-sth';
@@ -279,15 +279,10 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ['UNAVAILABLE', 'overload', consistency, () => ({ status: 503, body: '{"error":{"code":"OVERLOADED"}}' })],
   ['UNAVAILABLE', 'no keys', jwks, () => ({ status: 500, body: 'oops' })],
   ['HTTP_REFUSED', 'a redirect', sth, () => ({ status: 204, body: '' })],
-  [
-    'LOG_EMPTY',
-    'empty all of a sudden',
-    sth,
-    () => ({ status: 503, body: '{"error":{"code":"LOG_EMPTY"}}' }),
-  ],
+  ['LOG_EMPTY', 'suddenly empty', sth, () => ({ status: 503, body: '{"error":{"code":"LOG_EMPTY"}}' })],
 ];
 
-describe('every fault has its own code, and the pin is not touched', () => {
+describe('every fault has its own code, and the pin is not changed', () => {
   test.each(lies)('%s: %s', async (code, _what, path, tell) => {
     await log.append(3);
     const pin = pinOf(await check());
@@ -313,7 +308,7 @@ describe('every fault has its own code, and the pin is not touched', () => {
     expect(result).not.toHaveProperty('evidence');
   });
 
-  test('KEY_CHANGED: a revoked key is good again', async () => {
+  test('KEY_CHANGED: a revoked key is active again', async () => {
     await log.append(2);
     const before = pinOf(await check());
     await log.ledger.revokeKey(before.head.signerKeyId, 'stolen', 'system');
@@ -324,7 +319,7 @@ describe('every fault has its own code, and the pin is not touched', () => {
     expect(codeOf(await check(pin))).toBe('KEY_CHANGED');
   });
 
-  test('OLD_HEAD: an older head of the pinned tree, which any cache may have kept', async () => {
+  test('OLD_HEAD: an older head of the pinned tree, as from a cache', async () => {
     await log.append(2);
     const old = await (await fetch(`${log.url}${sth}`)).text();
     log.now += 2 * 3600 * 1000;
@@ -334,7 +329,7 @@ describe('every fault has its own code, and the pin is not touched', () => {
     expect(codeOf(await check(pin))).toBe('OLD_HEAD');
   });
 
-  test('INCONSISTENT: a smaller head, dated before the pinned one, is of another tree', async () => {
+  test('INCONSISTENT: a smaller head, dated before the pinned one, belongs to another tree', async () => {
     const shown = async () => (await fetch(`${log.url}${sth}`)).text();
     await log.append(3);
     const begin = await log.snapshot();
@@ -366,7 +361,7 @@ describe('every fault has its own code, and the pin is not touched', () => {
     expect(open).not.toHaveProperty('evidence');
   });
 
-  test('FORK: two checkpoints of one size ahead of the head, and a head against the first of them', async () => {
+  test('FORK: two checkpoints of one size ahead of the head, and a head that contradicts the first of them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'candor-pins-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     await log.append(5);
@@ -415,14 +410,14 @@ describe('every fault has its own code, and the pin is not touched', () => {
     expect(pinOf(extended)).not.toHaveProperty('checkpointAhead');
   });
 
-  test('UNREACHABLE: nobody there', async () => {
+  test('UNREACHABLE: no listener', async () => {
     const nobody = httpLog('http://127.0.0.1:9', {
       fetch: () => Promise.reject(new TypeError('connection refused')),
     });
     expect(codeOf(await audit(nobody, undefined, { now: 0 }))).toBe('UNREACHABLE');
   });
 
-  test('OTHER_LOG: a pin of another address', async () => {
+  test('OTHER_LOG: a pin for another URL', async () => {
     await log.append(1);
     const pin = pinOf(await check());
     const answer = await check({ ...pin, log: 'http://elsewhere' });
@@ -437,18 +432,18 @@ describe('every fault has its own code, and the pin is not touched', () => {
     expect(codeOf(ahead)).toBe('HEAD_FROM_FUTURE');
     const { evidence } = ahead as { evidence: string };
     expect(JSON.parse(evidence)).toMatchObject({ convicts: false, head: { tree_size: 1 } });
-    // An idle log signs again every hour: by default a head of three hours is too old.
+    // An idle log signs its head every hour, so a head of three hours is too old by default.
     const later = { now: log.now + 3 * 3600_000 };
     expect(codeOf(await check(undefined, later))).toBe('STALE_HEAD');
     expect(codeOf(await check(undefined, { ...later, maxAgeMs: 0 }))).toBe('pinned');
   });
 });
 
-describe('the published keys beside the pinned ones', () => {
+describe('published and pinned keys', () => {
   const origins = (from: string, to: string) =>
     replace(new RegExp(`"svc_origin":"${from}"`), `"svc_origin":"${to}"`);
 
-  test('periods are those that entries of the log tell, whatever is published later', async () => {
+  test('periods come from log entries, not from later published keys', async () => {
     await log.append(2);
     const first = pinOf(await check());
     await log.ledger.rotateKey('transparency-sth', 'system');
@@ -464,7 +459,7 @@ describe('the published keys beside the pinned ones', () => {
     expect(pinOf(await check(pin)).keys).toEqual(pin.keys);
   });
 
-  test('WRONG_ORIGIN: a log that has another name says so, which accuses nobody', async () => {
+  test('WRONG_ORIGIN: a log with a new origin is reported, which is not misbehaviour', async () => {
     await log.append(1);
     const pin = pinOf(await check());
     const key = [...pin.keys.values()].find(({ purpose }) => purpose === 'checkpoint')!;
@@ -475,7 +470,7 @@ describe('the published keys beside the pinned ones', () => {
     expect(result).toMatchObject({ fault: { message: expect.stringContaining('log.example/two') } });
   });
 
-  test('no false alarm: keys take over, end and are revoked, of every purpose', async () => {
+  test('no false alarm: keys of every purpose take over, end and are revoked', async () => {
     await log.append(1);
     let pin = pinOf(await check());
     const follow = async () => {
@@ -505,7 +500,7 @@ describe('the published keys beside the pinned ones', () => {
   });
 });
 
-describe('an old answer of a cache accuses nobody', () => {
+describe('an outdated answer of a cache is not misbehaviour', () => {
   let proxy: CachingProxy;
   beforeEach(async () => {
     proxy = await CachingProxy.before(log.url);
@@ -529,7 +524,7 @@ describe('an old answer of a cache accuses nobody', () => {
     expect(pinOf(await through(pin)).head.size).toBe(pin.head.size + 1);
   });
 
-  test('keys that lack the one which took over', async () => {
+  test('keys without the one that took over', async () => {
     await log.append(2);
     const pin = pinOf(await through());
     await proxy.keep(jwks);
@@ -538,7 +533,7 @@ describe('an old answer of a cache accuses nobody', () => {
     expect((await through(pin)).status).toBe('extended');
   });
 
-  test('that the log is empty', async () => {
+  test('a claim that the log is empty', async () => {
     await proxy.keep(sth);
     await log.append(1);
     const pin = pinOf(await through());
@@ -546,7 +541,7 @@ describe('an old answer of a cache accuses nobody', () => {
     expect((await through(pin)).status).toBe('unchanged');
   });
 
-  test('what the log answers past the cache too is a verdict', async () => {
+  test('the answer that bypasses the cache decides', async () => {
     await log.append(2);
     const copy = await log.snapshot();
     await proxy.keep(sth, jwks);
@@ -561,7 +556,7 @@ describe('an old answer of a cache accuses nobody', () => {
     expect(codeOf(await through(pin))).toBe('FORK');
   });
 
-  test('where the log is away, nothing was learned', async () => {
+  test('if the log is unreachable, there is no result', async () => {
     await log.append(2);
     await proxy.keep(sth, jwks);
     await log.append(1);
@@ -571,7 +566,7 @@ describe('an old answer of a cache accuses nobody', () => {
     expect(codeOf(await through(pin))).toBe('UNAVAILABLE');
   });
 
-  test('a smaller head that was signed later needs no second look, though the log hides it', async () => {
+  test('a smaller head that was signed later is not fetched again, even if the log hides it', async () => {
     await log.append(2);
     const honest = await log.snapshot();
     await log.append(2);
@@ -604,7 +599,7 @@ describe('a log that contradicts itself with good signatures', () => {
     expect(codeOf(await check(pin))).toBe('ROLLBACK');
   });
 
-  test('ROLLBACK before STALE_HEAD: the age of a head excuses nothing', async () => {
+  test('ROLLBACK before STALE_HEAD: the age of a head does not hide a rollback', async () => {
     await log.append(1);
     const copy = await log.snapshot();
     await log.append(2);
@@ -620,7 +615,7 @@ describe('a log that contradicts itself with good signatures', () => {
     expect(codeOf(await check(pinOf(await check()), options))).toBe('STALE_HEAD');
   });
 
-  test('FORK: another tree of the same size; the evidence convicts by itself', async () => {
+  test('FORK: a different tree of the same size; the evidence convicts by itself', async () => {
     await log.append(3);
     const copy = await log.snapshot();
     await log.append(2);
@@ -634,7 +629,7 @@ describe('a log that contradicts itself with good signatures', () => {
     expect(first.root).not.toEqual(second.root);
   });
 
-  test('INCONSISTENT: a larger tree with another past; the evidence convicts by itself', async () => {
+  test('INCONSISTENT: a larger tree that does not extend the pinned one; the evidence convicts by itself', async () => {
     await log.append(3);
     const copy = await log.snapshot();
     await log.append(2);
@@ -660,7 +655,7 @@ describe('a log that contradicts itself with good signatures', () => {
     expect(codeOf(await check(pin, { now: then + 3 * 3600 * 1000 }))).toBe('TIME_WENT_BACK');
   });
 
-  /** Reads the evidence as a stranger would: both heads must verify by the keys in it. */
+  /** Reads the evidence like a third party: both heads must verify under its keys. */
   function judge(result: AuditResult) {
     if (result.status !== 'fault' || result.evidence === undefined) throw new Error('no evidence');
     const fields = members(parseExact(result.evidence));
@@ -734,7 +729,7 @@ describe('entries', () => {
     ],
     [
       'MALFORMED_LEAF',
-      'another spelling of base64',
+      'a non-canonical base64 encoding',
       leaf,
       edit((p) => {
         p.canonical = ` ${p.canonical}`;
@@ -750,13 +745,13 @@ describe('entries', () => {
     ],
     [
       'BAD_ENTRY_SIGNATURE',
-      'an event key of another value',
+      'an event key with another value',
       jwks,
       (b) => exchangeKeys(b, 'access-token', 'event-signing'),
     ],
     [
       'WRONG_KEY_PURPOSE',
-      'an event key for tokens',
+      'an event key with the purpose of tokens',
       jwks,
       editKey('event-signing', (k) => {
         k.svc_purpose = 'access-token';

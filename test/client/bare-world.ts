@@ -1,6 +1,6 @@
 /**
- * Loads the verifier into a world that has ECMAScript and a few globals of the web, and nothing of Node: no `process`,
- * `Buffer`, `require`, `crypto`. Reads cases from standard input, `[{name, text}]`, and writes what comes of each.
+ * Loads the verifier into a context with ECMAScript and a few web globals, but nothing of Node: no `process`,
+ * `Buffer`, `require`, `crypto`. Reads cases from standard input, `[{name, text}]`, and writes their results.
  * Runs with --experimental-vm-modules.
  */
 import { readFileSync } from 'node:fs';

@@ -20,7 +20,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
   let early: string;
   let text: string;
 
-  /** An entry as a timestamper appends it. Nothing here reads the token. */
+  /** An entry as appended by a timestamper. The token is not verified here. */
   const timestamp = async (authority: string) => {
     const checkpoint = await log.ledger.checkpoint();
     const hash = bytesToHex(sha256(new TextEncoder().encode(checkpoint)));
@@ -61,7 +61,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     return JSON.stringify(bundle).replace(/"timestamp_ns":"(\d+)"/, '"timestamp_ns":$1');
   };
 
-  test('verify, and bracket the entry by the nearest timestamps of each authority', () => {
+  test('verify, and bound the time of the entry by the nearest timestamps of each authority', () => {
     const proven = verify(text);
     if (proven instanceof Fault) throw new Error(proven.message);
     expect(proven.checkpoint).toMatchObject({ note: early, size: 8, published: true });
@@ -77,7 +77,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     expect(sizes(proven.notAfter)).toEqual([['https://b.example', 9]]);
   });
 
-  test('have the keys that they need, and no others', async () => {
+  test('contain exactly the keys that they need', async () => {
     const bundle = parseBundle(text);
     if (bundle instanceof Fault) throw new Error(bundle.message);
     expect([...bundle.keys.values()].map(({ purpose }) => purpose)).toEqual([
@@ -92,7 +92,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     expect(verifyBundle(later)).not.toBeInstanceOf(Fault);
   });
 
-  test('say that the log signed the checkpoint itself while the published one does not cover the entry', async () => {
+  test('report that the log signed the checkpoint itself while the published one does not cover the entry', async () => {
     const late = writeProofBundle(await log.ledger.bundle({ leaf_index: 8 }, early));
     const proven = verify(late);
     if (proven instanceof Fault) throw new Error(proven.message);
@@ -109,7 +109,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     expect(code(verify(old, { policy: {} }))).toBe('UNSIGNED_CHECKPOINT');
   });
 
-  test('are held to the signatures that the caller wants', async () => {
+  test('must have the signatures that the caller requires', async () => {
     const logKey = parseVerifierKey(sha256, (await log.ledger.status()).checkpoint_vkey);
     expect(code(verify(text, { policy: { logKey } }))).toBe('none');
     const witness = keyPair('witness.example/w', 4).public;
@@ -132,7 +132,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     ['MALFORMED_BUNDLE', 'a number for the tlog-proof', (b) => Object.assign(b, { tlog_proof: 7 })],
     [
       'MALFORMED_BUNDLE',
-      'nothing about its publication',
+      'no member about its publication',
       (b) => Reflect.deleteProperty(b, 'checkpoint_published'),
     ],
     [
@@ -158,13 +158,13 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     ],
     [
       'MALFORMED_BUNDLE',
-      'no path between the trees',
+      'no consistency proof between the trees',
       (b) => Object.assign(b, { checkpoint_consistency: [] }),
     ],
     ['MALFORMED_BUNDLE', 'a list of timestamps', (b) => Object.assign(b, { timestamps: [] })],
     [
       'NOT_INCLUDED',
-      'an earlier timestamp at another place',
+      'an earlier timestamp at another position',
       (b) => Object.assign(timestamps(b).not_before![0]!, { leaf_index: 4 }),
     ],
     [
@@ -184,7 +184,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     ],
     [
       'MALFORMED_CHECKPOINT',
-      'a later timestamp over something else',
+      'a later timestamp for other data',
       (b) => Object.assign(timestamps(b).not_after![0]!, { checkpoint: 'text' }),
     ],
     [
@@ -197,23 +197,23 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     expect(code(verify(edited(change)))).toBe(fault);
   });
 
-  test('an entry that only claims to be a timestamp does not bracket', async () => {
+  test('an entry that only claims to be a timestamp does not bound the time', async () => {
     const own = await log.ledger.bundle({ leaf_index: 7 }, early);
     const { leaf, audit_path } = await log.ledger.bundle({ leaf_index: 6 });
     const timestamps = { not_before: [{ leaf, audit_path }], not_after: [] };
     expect(verify(writeProofBundle({ ...own, timestamps }))).toMatchObject({
       code: 'MALFORMED_BUNDLE',
-      message: 'not_before: entry 6 holds no timestamp',
+      message: 'not_before: entry 6 has no timestamp',
     });
   });
 
-  test('two roots of one size accuse the log only under keys that the caller trusts', async () => {
+  test('two roots of one size are misbehaviour only under keys from the caller', async () => {
     const twin = await ServedLog.start();
     try {
       await twin.append(15);
       const forked = await twin.ledger.bundle({ leaf_index: 7 });
       const own = await log.ledger.bundle({ leaf_index: 7 });
-      // The head of one tree beside the checkpoint of another, of one size.
+      // The head of one tree with the checkpoint of another, of the same size.
       const size = own.head.tree_size;
       await twin.append(Math.max(0, size - forked.head.tree_size));
       const other = await twin.ledger.bundle({ leaf_index: 7 });
@@ -232,7 +232,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
       const judged = (trustedKeys: boolean, set = parsed.keys) =>
         code(verifyBundleProofs(bundle, stated, set, { trustedKeys }));
       expect([judged(true), judged(false)]).toEqual(['FORK', 'WRONG_ROOT']);
-      // The thief of a key that has ended can date a statement back.
+      // An attacker with an ended key can backdate a statement.
       for (const purpose of ['checkpoint', 'transparency-sth']) {
         const ended = (key: LogKey) => (key.purpose === purpose ? { ...key, state: 'retired' } : key);
         const set = new Map([...parsed.keys].map(([kid, key]) => [kid, ended(key)]));

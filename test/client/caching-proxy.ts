@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A proxy in front of a log whose caches don't agree: it passes everything on, until `serveKept`; then it answers from
- * what it kept, unless the request says `cache-control: no-cache`.
+ * A proxy in front of a log that simulates inconsistent caches: it forwards all requests until `serveKept`,
+ * and then serves stored responses, unless the request has `cache-control: no-cache`.
  */
 export class CachingProxy {
   readonly #target: string;
@@ -32,7 +32,7 @@ export class CachingProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Keeps what the log answers now. */
+  /** Stores the current responses of the log. */
   async keep(...paths: readonly string[]): Promise<void> {
     for (const path of paths) this.#kept.set(path, await this.#ask(path));
   }

@@ -59,7 +59,7 @@ class Witness {
 }
 
 describe('an honest log', () => {
-  test('keeps the first cosigned checkpoint of the pinned tree in the pin', async () => {
+  test('the pin has the first cosigned checkpoint of the pinned tree', async () => {
     await log.append(3);
     const witness = new Witness('witness.example/w');
     log.lies = [{ path: '/checkpoint', tell: (note) => witness.cosign(note) }];
@@ -72,20 +72,20 @@ describe('an honest log', () => {
     });
     log.lies = [{ path: '/checkpoint', tell: (note) => witness.cosign(note, 1_800_000_001) }];
     expect(await check(first.pin)).toMatchObject({ pin: { checkpoint: first.pin.checkpoint } });
-    // The tree that grew is not the one that was cosigned.
+    // The tree has grown and is not the cosigned one.
     log.lies = [{ path: '/checkpoint', tell: () => first.checkpoint!.note }];
     await log.append(1);
     const grown = await check(first.pin);
     expect(grown.status === 'extended' && 'checkpoint' in grown.pin).toBe(false);
     log.lies = [];
-    // What was pinned corroborates evidence that is found later.
+    // The pinned checkpoint corroborates evidence that is found later.
     await log.tamper((folder) => rewrite(folder, (entries) => Object.assign(entries[1]!, { actor: 'x' })));
     const fork = await check(first.pin);
     const evidence = parseEvidence(fork.status === 'fault' ? fork.evidence! : '');
     expect(evidence).toMatchObject({ corroboration: [{ checkpoint: first.pin.checkpoint, path: [] }] });
   });
 
-  test('shows the same tree in its checkpoint, whether that is behind the head, with it or ahead of it', async () => {
+  test('shows the same tree in its checkpoint, whether smaller than the head, equal or larger', async () => {
     await log.append(3);
     const behind = await (await fetch(`${log.url}/checkpoint`)).text();
     const first = await check();
@@ -100,7 +100,7 @@ describe('an honest log', () => {
     expect(await check(pin)).toMatchObject({ status: 'extended', checkpoint: { size: 9 } });
   });
 
-  test('may serve none, unless one is asked for', async () => {
+  test('may serve no checkpoint, unless one is required', async () => {
     await log.append(1);
     log.lies = [{ path: '/checkpoint', tell: () => ({ status: 404, body: '' }) }];
     expect(await check()).toMatchObject({ status: 'pinned', checkpoint: undefined });
@@ -130,7 +130,7 @@ describe('witnesses', () => {
   ];
   const witnesses = [one.key, two.key, three.key];
 
-  test('are counted, each once; unknown ones are passed over', async () => {
+  test('are counted once each; unknown ones are ignored', async () => {
     await log.append(2);
     log.lies = [{ path: '/checkpoint', tell: (note) => two.cosign(one.cosign(note)) }];
     expect(await check(undefined, { witnesses, quorum: 2 })).toMatchObject({
@@ -146,7 +146,7 @@ describe('witnesses', () => {
     expect(await check()).toMatchObject({ status: 'pinned', checkpoint: { cosigners: [] } });
   });
 
-  test('that cosigned before what --max-age allows count for nothing', async () => {
+  test('are ignored if they cosigned before the limit of --max-age', async () => {
     await log.append(3);
     const one = new Witness('witness.example/one');
     const atS = (agoS: number) => Math.floor(log.now / 1000) - agoS;
@@ -162,7 +162,7 @@ describe('witnesses', () => {
     }
   });
 
-  test('whose cosignature is wrong refuse the checkpoint', async () => {
+  test('with an invalid cosignature cause the checkpoint to be rejected', async () => {
     await log.append(2);
     const other = { ...one.key, publicKey: two.key.publicKey };
     const named = verifierKey(sha256, one.key.name, signatureTypes.cosignature, other.publicKey);
@@ -202,7 +202,7 @@ describe('a checkpoint that is not accepted', () => {
     expect(codeOf(await check())).toBe(code);
   });
 
-  test('WRONG_ORIGIN and UNSIGNED_CHECKPOINT: of another log than the key that was told elsewhere', async () => {
+  test('WRONG_ORIGIN and UNSIGNED_CHECKPOINT: from another log than the given key', async () => {
     await log.append(1);
     const key = await logKey();
     const elsewhere = verifierKey(sha256, 'elsewhere.example', signatureTypes.ed25519, key.publicKey);
@@ -216,8 +216,8 @@ describe('a checkpoint that is not accepted', () => {
   });
 });
 
-describe('a log that shows another tree in its checkpoint than in its head', () => {
-  /** The checkpoint of a log with the same keys and another second entry. */
+describe('a log with different trees in its checkpoint and its head', () => {
+  /** The checkpoint of a log with the same keys and a different second entry. */
   async function otherCheckpoint(more: number): Promise<string> {
     const copy = await log.snapshot();
     await log.append(2 + more);
@@ -242,7 +242,7 @@ describe('a log that shows another tree in its checkpoint than in its head', () 
     log.now += 5000;
     const first = await check();
     log.lies = [{ path: '/checkpoint', tell: () => note }];
-    // Without a pin both keys are the word of whoever answers: that accuses nobody, and the evidence is kept.
+    // Without a pin, both keys are untrusted: this is not misbehaviour, and the evidence is saved.
     const unpinned = await check();
     expect(codeOf(unpinned)).toBe('UNPROVEN');
     expect(unpinned).toMatchObject({ evidence: expect.stringContaining('"convicts":false') });
@@ -253,7 +253,7 @@ describe('a log that shows another tree in its checkpoint than in its head', () 
     const { convicts, reason, signers } = judge(evidence);
     expect(convicts, reason).toBe(true);
     expect(signers.map(({ purpose }) => purpose)).toContain('checkpoint');
-    // Without the checkpoint's key there is nothing left that contradicts.
+    // Without the checkpoint's key, there is no contradiction.
     const keys = await fetchKeys(httpLog(log.url));
     if (keys instanceof Fault) throw new Error(keys.code);
     const less = new Map([...keys].filter(([, key]) => key.purpose !== 'checkpoint'));

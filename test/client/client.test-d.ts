@@ -22,14 +22,14 @@ export async function mustCompile(client: Client, live: Live): Promise<void> {
     expectTypeOf(item.type).toEqualTypeOf<'alert_note'>();
   // @ts-expect-error: the path parameter is missing
   client.items('listAlertNotes');
-  // @ts-expect-error: no list
+  // @ts-expect-error: not a list
   client.items('getAlert', { params: { alert_id: alertId } });
-  // @ts-expect-error: all of it has no pages
+  // @ts-expect-error: a complete list has no pages
   client.items('listAlerts', { query: { page: 2 } });
   // @ts-expect-error: no such filter
   client.items('listAlerts', { query: { colour: 'red' } });
   await client.stream('exportAlerts', { query: { severity: 'high', format: 'ocsf' } });
-  // @ts-expect-error: no text
+  // @ts-expect-error: not a text
   await client.stream('listAlerts');
   // @ts-expect-error: no such format
   await client.stream('exportAlerts', { query: { format: 'csv' } });
@@ -61,6 +61,6 @@ export async function mustCompile(client: Client, live: Live): Promise<void> {
   live.subscribe('gossip', {}, { onEvent() {} });
   // @ts-expect-error: a filter of another channel
   live.subscribe('alerts', { rcode: 3 }, { onEvent() {} });
-  // @ts-expect-error: no filter, but an option
+  // @ts-expect-error: an option, not a filter
   live.subscribe('alerts', { since: 3 }, { onEvent() {} });
 }

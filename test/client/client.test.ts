@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { ServiceError } from '../../src/errors.ts';
 
-/** The wire as the client sees it: each test says what is answered and looks at what came. */
+/** The requests of the client: each test defines the response and inspects the request. */
 let answer: (request: IncomingMessage, response: ServerResponse, body: string) => void;
 const server = createServer(async (request, response) => {
   const chunks: Uint8Array[] = [];
@@ -39,7 +39,7 @@ async function failure(attempt: Promise<unknown>): Promise<ServiceError> {
 }
 
 describe('a call', () => {
-  it('goes to the method and path of the table, with parameters, query, headers and body', async () => {
+  it('uses the method and path of the route, with parameters, query, headers and body', async () => {
     const seen: unknown[] = [];
     answer = (request, response, body) => {
       const { method, url, headers } = request;
@@ -104,14 +104,14 @@ describe('a call', () => {
     expect((await failure(createClient({ baseUrl }).call('getTreeHead'))).code).toBe(code);
   });
 
-  it('fails as UNAVAILABLE where nobody listens, CANCELLED where the caller gave up', async () => {
+  it('fails as UNAVAILABLE without a listener, and as CANCELLED if the caller cancelled', async () => {
     const nobody = createClient({ baseUrl: 'http://127.0.0.1:1' });
     expect((await failure(nobody.call('getTreeHead'))).code).toBe('UNAVAILABLE');
     const signal = AbortSignal.abort();
     expect((await failure(createClient({ baseUrl }).call('getTreeHead', { signal }))).code).toBe('CANCELLED');
   });
 
-  it('gives nothing for 204 and text for metrics', async () => {
+  it('returns nothing for 204 and text for metrics', async () => {
     answer = (_, response) => response.writeHead(204).end();
     expect(await createClient({ baseUrl }).call('logout')).toBeUndefined();
     answer = (_, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end('# HELP');
@@ -143,7 +143,7 @@ describe('a call', () => {
 describe('a text as a stream', () => {
   const ndjson = { 'content-type': 'application/x-ndjson' };
 
-  it('is asked for by its type, and read as it comes', async () => {
+  it('is requested by its type, and read incrementally', async () => {
     let finish: (() => void) | undefined;
     const seen: unknown[] = [];
     answer = (request, response) => {
@@ -161,7 +161,7 @@ describe('a text as a stream', () => {
     expect(seen).toEqual([['/api/v1/alerts/export?severity=high&format=ocsf', 'application/x-ndjson']]);
   });
 
-  it('ends the request where it is cancelled', async () => {
+  it('cancels the request when it is cancelled', async () => {
     const closed = new Promise<void>((resolve) => {
       answer = (_, response) => {
         response.writeHead(200, ndjson).write('{}\n');
@@ -175,7 +175,7 @@ describe('a text as a stream', () => {
   it.each([
     ['given up', (_: ServerResponse, controller: AbortController) => controller.abort(), 'CANCELLED'],
     ['broken off', (response: ServerResponse) => response.destroy(), 'UNAVAILABLE'],
-  ])('fails where it is %s', async (_, end, code) => {
+  ])('fails if it is %s', async (_, end, code) => {
     const controller = new AbortController();
     let sent: ServerResponse | undefined;
     answer = (_request, response) => {
@@ -190,7 +190,7 @@ describe('a text as a stream', () => {
     expect((await failure(reader.read())).code).toBe(code);
   });
 
-  it("fails with the service's code, and where something else answers", async () => {
+  it("fails with the service's code, and if another server responds", async () => {
     const client = createClient({ baseUrl });
     answer = (_, response) => reply(response, 403, { error: { code: 'FORBIDDEN', message: 'm' } });
     expect((await failure(client.stream('exportAlerts'))).code).toBe('FORBIDDEN');

@@ -38,7 +38,7 @@ async function checked(options?: EntriesOptions): Promise<CheckedRange> {
   return result;
 }
 
-/** Counts what is asked for, and how much of it at once. */
+/** Counts requests, and the maximum of concurrent ones. */
 function counting(source: LogSource): LogSource & { readonly paths: string[]; most: number } {
   const paths: string[] = [];
   let now = 0;
@@ -58,7 +58,7 @@ function counting(source: LogSource): LogSource & { readonly paths: string[]; mo
   return counted;
 }
 
-test('all entries at once, or in steps of any size, give the same edge; old entries are not fetched again', async () => {
+test('all entries at once, or in steps of any size, result in the same edge; old entries are not fetched again', async () => {
   await log.append(5);
   let stepped = await checked();
   for (const count of [1, 250, 3, 255, 20]) {
@@ -76,14 +76,14 @@ test('all entries at once, or in steps of any size, give the same edge; old entr
   const source = counting(httpLog(log.url));
   await log.append(1);
   await check({ start: whole.tree }, source);
-  // The bundle and the tile that grew; the tile above hasn't.
+  // The bundle and the tile that grew, but not the tile above.
   expect(source.paths.filter((path) => path.startsWith('/tile/entries/'))).toEqual([
     '/tile/entries/002.p/23',
   ]);
   expect(source.paths.filter((path) => path.startsWith('/tile/0/'))).toEqual(['/tile/0/002.p/23']);
 });
 
-test('few requests are under way at once, however long the log', async () => {
+test('concurrent requests are limited, for logs of any length', async () => {
   await log.append(1600);
   const source = counting(httpLog(log.url));
   let seen = 0;
@@ -94,7 +94,7 @@ test('few requests are under way at once, however long the log', async () => {
   expect(source.most).toBeLessThanOrEqual(4);
 });
 
-test('partial tiles that are gone are read from the full ones', async () => {
+test('deleted partial tiles are read from the full ones', async () => {
   await log.append(300);
   const signed = await fetchHead(httpLog(log.url));
   if (signed instanceof Fault) throw new Error(signed.code);
@@ -126,7 +126,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell'], RegExp])
   ],
   [
     'NOT_CANONICAL',
-    'an entry spelt in another way',
+    'a non-canonical entry',
     '/tile/entries/001.p/44',
     (bytes) => replaceLast(bytes, '"system"', '"syst\\u0065m"', 5),
     /entry 299/,
@@ -134,7 +134,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell'], RegExp])
   ['NOT_INCLUDED', 'two entries in the other order', '/tile/entries/001.p/44', swapLast, /entry 298/],
   [
     'DUPLICATE_ENTRY',
-    'an entry twice',
+    'a duplicate entry',
     '/tile/entries/001.p/44',
     (bytes) => bytes.slice(0, lastEntry(bytes, 1)) + bytes.slice(lastEntry(bytes, 2), lastEntry(bytes, 1)),
     /entry 299/,
@@ -142,7 +142,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell'], RegExp])
   ['HTTP_REFUSED', 'no role', '/tile/entries/001.p/44', () => ({ status: 403, body: '{}' }), /token/],
 ];
 
-describe('a lie about the entries or the tiles has a code of its own and a place', () => {
+describe('a lie about entries or tiles has its own code and a position', () => {
   let grown: ServedLog;
   let before: CheckedRange['tree'];
   beforeAll(async () => {
@@ -171,7 +171,7 @@ describe('a lie about the entries or the tiles has a code of its own and a place
     expect((result as Fault).message).toContain('tile 0 of level 1, column 1');
   });
 
-  test('WRONG_ROOT: entries and tiles agree, and give another root than the signed one', async () => {
+  test('WRONG_ROOT: entries and tiles agree, but result in a different root than the signed one', async () => {
     await log.append(3);
     const signed = await fetchHead(httpLog(log.url));
     if (signed instanceof Fault) throw new Error(signed.code);
@@ -192,7 +192,7 @@ describe('a lie about the entries or the tiles has a code of its own and a place
   });
 });
 
-/** Where the nth entry from the end begins, with its length before it. */
+/** Offset of the nth entry from the end, including its length prefix. */
 function lastEntry(bytes: string, nth: number): number {
   const starts: number[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -215,7 +215,7 @@ function swapLast(bytes: string): string {
 }
 
 describe('the dates of entries', () => {
-  test('BACKDATED and FUTURE: outside of the window before the first head that covers the entry', async () => {
+  test('BACKDATED and FUTURE: outside the window before the first head that covers the entry', async () => {
     const hour = 3_600_000;
     const offsets = [0, -23 * hour, -25 * hour, 4 * 60_000, 6 * 60_000];
     await log.append(offsets.length);
@@ -225,7 +225,7 @@ describe('the dates of entries', () => {
           entry.occurred_at = new Date(log.now + offsets[i]!).toISOString();
       }),
     );
-    // A later head covers them too, but not first.
+    // A later head covers them too, but is not the first one.
     log.now += 1000;
     await log.append(1);
     const { dates } = await checked();
@@ -274,7 +274,7 @@ describe('the history of heads', () => {
       keys: trusted,
     };
     expect(judge(evidence).convicts).toBe(true);
-    // Under a key that is not trusted it is refused and accuses nobody.
+    // Under an untrusted key it is rejected, but is not misbehaviour.
     expect(await check({ trusted: new Map() })).toMatchObject({ code: 'WRONG_ROOT' });
   });
 });

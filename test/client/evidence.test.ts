@@ -1,4 +1,4 @@
-/** What convicts and what doesn't, judged from the file alone. */
+/** Evidence that convicts or does not, judged from the file alone. */
 import { describe, expect, test } from 'vitest';
 import { type Evidence, parseEvidence, writeEvidence } from '../../src/client/evidence.ts';
 import { Fault } from '../../src/client/fault.ts';
@@ -15,7 +15,7 @@ const { key, secret } = keyPairOf(kid);
 const other = keyPairOf('01940000-0000-7000-8000-000000000002');
 const keys = new Map([[kid, key]]);
 
-/** A tree by name: the same name gives the same leaves, and names with a slash share those before `at`. */
+/** A tree by name: equal names have equal leaves, and names with a slash share those before `at`. */
 function tree(name: string, shared = 0): (level: number, index: number) => Hash {
   const hashAt = (level: number, index: number): Hash => {
     if (level > 0) return nodeHash(sha256, hashAt(level - 1, 2 * index), hashAt(level - 1, 2 * index + 1));
@@ -49,7 +49,7 @@ const b = tree('b', 2);
 const told = { code: 'FORK', message: 'm', log: 'http://log', foundAt: '2026-01-01T00:00:00.000Z' };
 const evidence = (parts: Partial<Evidence>): Evidence => ({ ...told, keys, pinnedKeys: keys, ...parts });
 
-/** After it was written and read again, which must change nothing. */
+/** Evidence after a round trip through its file, which must change nothing. */
 function verdict(parts: Partial<Evidence>): boolean {
   const read = parseEvidence(writeEvidence(evidence(parts)));
   if (read instanceof Fault) throw new Error(read.message);
@@ -65,11 +65,11 @@ describe('convicts', () => {
     ['a larger tree with an earlier time', { pinnedHead: head(a, 5, 2), head: head(a, 6, 1) }],
     ['a larger tree with the same time', { pinnedHead: head(a, 5, 2), head: head(a, 6, 2) }],
     [
-      'a proof from another beginning',
+      'a proof from a different earlier tree',
       { pinnedHead: head(a, 5, 1), head: head(b, 9, 2), binding: bindingOf(b, 5, 9) },
     ],
     [
-      'a proof from another beginning of a power of two',
+      'a proof from a different earlier tree with a power of two',
       { pinnedHead: head(a, 4, 1), head: head(b, 9, 2), binding: bindingOf(b, 4, 9) },
     ],
     [
@@ -92,7 +92,7 @@ describe('convicts', () => {
   test.each(cases)('%s', (_what, parts) => expect(verdict(parts)).toBe(true));
 });
 
-test('corroboration and served roots come back as they were written, and are refused by name', () => {
+test('corroboration and served roots survive a round trip, and invalid ones are rejected by name', () => {
   const corroboration = [
     { checkpoint: 'a note', path: [] },
     {
@@ -128,23 +128,23 @@ describe('does not convict', () => {
     ['nothing', {}],
     ['one head', { head: head(a, 5, 1) }],
     ['the same head twice', { pinnedHead: head(a, 5, 1), head: head(a, 5, 1) }],
-    ['the same tree signed anew', { pinnedHead: head(a, 5, 1), head: head(a, 5, 2) }],
+    ['the same tree signed again', { pinnedHead: head(a, 5, 1), head: head(a, 5, 2) }],
     ['an older head of the same tree', { pinnedHead: head(a, 5, 2), head: head(a, 5, 1) }],
     ['an older and smaller head', { pinnedHead: head(a, 5, 2), head: head(a, 4, 1) }],
     ['two trees without a proof', { pinnedHead: head(a, 5, 1), head: head(b, 9, 2) }],
     ['a good proof', { pinnedHead: head(a, 5, 1), head: head(a, 9, 2), binding: bindingOf(a, 5, 9) }],
     [
-      'a proof that leads to another later root',
+      'a proof that results in a different later root',
       { pinnedHead: head(a, 5, 1), head: head(b, 9, 2), binding: bindingOf(tree('c'), 5, 9) },
     ],
     [
-      'a proof of other sizes',
+      'a proof for other sizes',
       { pinnedHead: head(a, 5, 1), head: head(b, 9, 2), binding: bindingOf(b, 4, 9) },
     ],
     ['a forged head', { pinnedHead: head(a, 5, 1), head: forged }],
     ['a head by an unknown key', { pinnedHead: head(a, 5, 1), head: head(b, 5, 2, other) }],
     [
-      'a key for something else',
+      'a key for another purpose',
       {
         pinnedHead: head(a, 5, 1),
         head: head(b, 5, 2),
@@ -164,7 +164,7 @@ describe('does not convict', () => {
       },
     ],
     [
-      'a head outside of the sizes of its key',
+      'a head outside the sizes of its key',
       {
         pinnedHead: head(a, 5, 1),
         head: head(b, 9, 2),
@@ -189,7 +189,7 @@ describe('does not convict', () => {
       },
     ],
     [
-      'a head dated into the period of its key, but first seen after its end',
+      'a head dated within the period of its key, but first seen after its end',
       {
         pinnedAt: '2025-12-01T00:00:00.000Z',
         pinnedHead: head(a, 5, 1),
@@ -200,26 +200,26 @@ describe('does not convict', () => {
   ];
   test.each(cases)('%s', (_what, parts) => expect(verdict(parts)).toBe(false));
 
-  test('whatever the file says of itself', () => {
+  test('regardless of claims in the file itself', () => {
     const text = writeEvidence(evidence({ pinnedHead: head(a, 5, 1), head: head(a, 9, 2) }));
     const lying = parseEvidence(text.replace('"convicts":false', '"convicts":true'));
     expect(lying instanceof Fault || judge(lying).convicts).toBe(false);
   });
 
-  test('by other keys than the trusted ones', () => {
+  test('with keys other than the trusted ones', () => {
     const parts = evidence({ pinnedHead: head(a, 5, 1), head: head(b, 5, 2) });
     expect(judge(parts, keys).convicts).toBe(true);
     expect(judge(parts, new Map([[kid, other.key]])).convicts).toBe(false);
     expect(judge(parts, new Map([[kid, other.key]])).reason).toContain('BAD_SIGNATURE');
   });
 
-  test('a verdict on an ended key says what would settle it', () => {
+  test('the verdict on an ended key states the missing proof', () => {
     const ended = new Map([[kid, { ...key, state: 'retired', notAfter: '2025-12-02T00:00:00.000Z' }]]);
     const parts = evidence({ pinnedHead: head(a, 5, 1), head: head(b, 5, 2), pinnedKeys: ended });
     expect(judge(parts).reason).toMatch(/first seen after its key .* had ended .*cosigned/);
   });
 
-  test('pinned keys count as in their format: in the first one only the signer of the pinned head', () => {
+  test('pinned keys are trusted as in their format: in format 1 only the signer of the pinned head', () => {
     const both = new Map([...keys, [other.key.kid, other.key]]);
     const parts = { pinnedHead: head(a, 5, 1), head: head(b, 5, 2, other), pinnedKeys: both };
     const text = writeEvidence(evidence(parts));
@@ -235,7 +235,7 @@ describe('does not convict', () => {
     });
   });
 
-  test('a proof of which one bit is another', () => {
+  test('a proof with one flipped bit', () => {
     const binding = bindingOf(b, 5, 9);
     for (const i of binding.path.keys()) {
       const path = binding.path.map((hash, j) =>
@@ -280,7 +280,7 @@ describe('the verdict on an ended key', () => {
       expect(judge(late, undefined, proofs).convicts).toBe(false);
   });
 
-  test('names the current keys of the log where the file does not know of an end', () => {
+  test('refers to the current keys of the log if the file has no end of the key', () => {
     const known = evidence(seen);
     expect(judge(known).basis).toEqual([expect.stringMatching(/^If key .* has ended since.*--keys/)]);
     expect(judge(known, keys)).toMatchObject({ convicts: true, basis: [] });
@@ -288,7 +288,7 @@ describe('the verdict on an ended key', () => {
   });
 });
 
-describe('a key that a link names', () => {
+describe('a key named by a link', () => {
   const next = keyPairOf('01940000-0000-7000-8000-000000000003');
   const data = {
     purpose: 'transparency-sth',
@@ -312,7 +312,7 @@ describe('a key that a link names', () => {
     });
   const retired = { state: 'retired', notAfter: end };
 
-  test('counts if the old key is in use, or signed the link demonstrably before its end', () => {
+  test('is trusted if the old key is in use, or provably signed the link before its end', () => {
     expect(judge(framed({})).convicts).toBe(true);
     expect(judge(framed(retired))).toMatchObject({
       convicts: false,
@@ -324,7 +324,7 @@ describe('a key that a link names', () => {
     expect(judge(framed({ state: 'retired' }), undefined, dated(end)).convicts).toBe(false);
   });
 
-  test('does not count where the reader gives the keys', () => {
+  test('is not trusted if the reader passes keys', () => {
     const given = new Map(all.slice(0, 2));
     expect(judge(framed({}), given)).toMatchObject({
       convicts: false,
@@ -334,7 +334,7 @@ describe('a key that a link names', () => {
   });
 });
 
-test('a revoked key is refused by name, and what the keys were is kept', () => {
+test('a revoked key is rejected by name, and the attributes of keys are preserved', () => {
   const retired = {
     ...key,
     state: 'retired',

@@ -11,7 +11,7 @@ const marked = (text: string) => {
   }
 };
 
-test('JSON is read the same by a runtime whose reviver has no source text', () => {
+test('the fallback for runtimes without source text parses JSON identically', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string()), (text) =>
       isDeepStrictEqual(marked(text), parseExact(text)),

@@ -1,4 +1,4 @@
-/** Whatever comes from outside is answered with a value: what was read, or a fault. Nothing throws for it. */
+/** Readers of untrusted input return a value or a fault, and never throw. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseArchiveHeader, writeArchiveHeader, writeArchiveLine } from '../../src/client/archive.ts';
@@ -24,7 +24,7 @@ type Answer = object | string | undefined;
 
 let keys: KeySet = new Map();
 
-/** Each reader, on any text. What it gives is an object that was read, or a fault. */
+/** Each reader applied to any text returns an object or a fault. */
 const readers: Readonly<Record<string, (text: string) => Answer | Promise<Answer>>> = {
   head: parseTreeHead,
   keys: parseKeySet,
@@ -54,7 +54,7 @@ const readers: Readonly<Record<string, (text: string) => Answer | Promise<Answer
   },
 };
 
-/** Good ones, to be changed. */
+/** Valid texts, to be mutated. */
 const good: Record<string, string> = {};
 let entryBundle = '';
 
@@ -105,7 +105,7 @@ async function check(name: string, text: string): Promise<Answer> {
   return answer;
 }
 
-/** Text with a piece cut out, repeated, or replaced. */
+/** A text with a part removed, repeated or replaced. */
 const mutations = fc.array(
   fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -143,7 +143,7 @@ function mutate(text: string, changes: readonly Mutation[]): string {
   }, text);
 }
 
-/** A member somewhere in good JSON gets another value. */
+/** Replaces the value of a random member in valid JSON. */
 function replaceMember(json: unknown, at: number, value: unknown): unknown {
   let left = 0;
   const count = (node: unknown): number =>
@@ -161,8 +161,8 @@ function replaceMember(json: unknown, at: number, value: unknown): unknown {
   return walk(json);
 }
 
-describe('parsers only ever answer with a fault', () => {
-  test.each(names)('%s: the good one is read', async (name) => {
+describe('parsers only fail with a fault', () => {
+  test.each(names)('%s: the valid text is accepted', async (name) => {
     expect(await check(name, good[name]!)).not.toBeInstanceOf(Fault);
     if (name === 'evidence') expect(((await check(name, good[name]!)) as Verdict).convicts).toBe(true);
   });
@@ -176,14 +176,14 @@ describe('parsers only ever answer with a fault', () => {
     await fc.assert(
       fc.asyncProperty(text, async (any) => {
         const answer = await check(name, any);
-        // A list without keys is a key set.
+        // A list without keys is a valid key set.
         if (!(answer instanceof Map && answer.size === 0)) expect(answer).toBeInstanceOf(Fault);
       }),
       { numRuns: 200 },
     );
   });
 
-  test.each(names)('%s: a good one, changed', async (name) => {
+  test.each(names)('%s: a mutated valid text', async (name) => {
     await fc.assert(
       fc.asyncProperty(mutations, async (changes) => {
         await check(name, mutate(good[name]!, changes));
@@ -193,7 +193,7 @@ describe('parsers only ever answer with a fault', () => {
   });
 
   test.each(names.filter((name) => !['note', 'vkey', 'archive'].includes(name)))(
-    '%s: a good one with a member of another shape',
+    '%s: a valid text with a member of another type',
     async (name) => {
       const json = JSON.parse(good[name]!) as unknown;
       const at = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -215,7 +215,7 @@ describe('parsers only ever answer with a fault', () => {
     },
   );
 
-  test('tiles and bundles of entries: any bytes, and good ones changed', async () => {
+  test('tiles and entry bundles: any bytes, and mutated valid ones', async () => {
     let answer = new Uint8Array();
     const source = { url: 'http://log', get: async () => '', getBytes: async () => answer };
     const bytes = fc.oneof(
@@ -235,8 +235,8 @@ describe('parsers only ever answer with a fault', () => {
   });
 });
 
-/** What takes time that grows with the square of its input takes minutes for a megabyte. */
-describe('a megabyte of anything is answered soon', { timeout: 30_000 }, () => {
+/** Quadratic algorithms would take minutes for a megabyte. */
+describe('a megabyte of any input is processed quickly', { timeout: 30_000 }, () => {
   const megabyte = 2 ** 20;
   const long: Readonly<Record<string, string>> = {
     'opening brackets': '['.repeat(megabyte),
@@ -254,7 +254,7 @@ describe('a megabyte of anything is answered soon', { timeout: 30_000 }, () => {
     for (const name of names) expect(await check(name, text)).toBeInstanceOf(Fault);
   });
 
-  test('lists of a megabyte in the members of good ones', async () => {
+  test('lists of a megabyte in members of valid texts', async () => {
     const path = JSON.stringify(Array.from({ length: 16_000 }, () => '00'.repeat(32)));
     const key = (n: number) => `{"kty":"OKP","crv":"Ed25519","kid":"${n}","x":"${'A'.repeat(43)}"}`;
     const many = `[${Array.from({ length: 10_000 }, (_, n) => key(n)).join()}]`;

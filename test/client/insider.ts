@@ -1,4 +1,4 @@
-/** What somebody can do to a log who has its files and its keys: the ledger's own parts, put to bad use. */
+/** Attacks on a log by an insider with its files and keys, using parts of the ledger itself. */
 import { createPrivateKey, sign } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,10 @@ import { leafHash } from '../../src/tlog/tree.ts';
 
 export type Entry = Record<string, unknown>;
 
-/** The whole log anew from changed entries: every node derived, the head signed by the real key for that time. */
+/**
+ * Rewrites the log from changed entries: all nodes are recomputed, and the head is signed by the real key for
+ * that time.
+ */
 export async function rewrite(
   folder: string,
   change: (entries: Entry[]) => unknown,
@@ -66,7 +69,7 @@ export function editedEntry(
   return signAgain ? signedEntry(folder, entry) : bytes(jcs(entry));
 }
 
-/** The last head with another root, signed by the real key. */
+/** The last head with a different root, signed by the real key. */
 export async function signOtherRoot(folder: string): Promise<void> {
   const signer = activeKey(folder, 'transparency-sth');
   await inTable(folder, 'heads', (heads) => {

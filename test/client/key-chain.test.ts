@@ -23,7 +23,7 @@ afterEach(() => log.close());
 
 const check = (pin?: Pin, options = {}) => audit(httpLog(log.url), pin, { now: log.now, ...options });
 
-/** An audit that finds nothing wrong with the tree. */
+/** An audit that finds no fault with the tree. */
 function sound(result: AuditResult) {
   if (result.status === 'fault') throw new Error(`${result.fault.code}: ${result.fault.message}`);
   if (result.status === 'empty') throw new Error('empty');
@@ -47,28 +47,31 @@ function evidenceOf(result: AuditResult) {
   return read;
 }
 
-test('the pinned key signs: there is nothing to vouch for', async () => {
+test('the pinned key signs, so no chain is needed', async () => {
   const pin = await pinned();
   await log.append(1);
   expect(sound(await check(pin)).newKey).toBeUndefined();
 });
 
-test.each([1, 2, 5])('after %i rotations the key is vouched for by the pinned one', async (times) => {
-  const pin = await pinned();
-  for (let n = 0; n < times; n++) {
-    await rotate();
-    log.now += 1000;
-    await log.append(2);
-    await log.ledger.rotateKey('event-signing', 'system');
-  }
-  const result = sound(await check(pin));
-  expect(result.newKey).toBe('vouched');
-  expect(result.pin.head.signerKeyId).not.toBe(pin.head.signerKeyId);
-  const states = [...result.pin.keys.values()].map(({ state }) => state).sort();
-  expect(states).toEqual(['active', 'active', ...Array(times).fill('retired')]);
-});
+test.each([1, 2, 5])(
+  'after %i rotations, the chain from the pinned key leads to the signer',
+  async (times) => {
+    const pin = await pinned();
+    for (let n = 0; n < times; n++) {
+      await rotate();
+      log.now += 1000;
+      await log.append(2);
+      await log.ledger.rotateKey('event-signing', 'system');
+    }
+    const result = sound(await check(pin));
+    expect(result.newKey).toBe('vouched');
+    expect(result.pin.head.signerKeyId).not.toBe(pin.head.signerKeyId);
+    const states = [...result.pin.keys.values()].map(({ state }) => state).sort();
+    expect(states).toEqual(['active', 'active', ...Array(times).fill('retired')]);
+  },
+);
 
-test('a key in the place of a revoked one is refused until the operator confirms its fingerprint', async () => {
+test('a successor of a revoked key is rejected until the operator confirms its fingerprint', async () => {
   const pin = await pinned();
   await log.ledger.revokeKey(pin.head.signerKeyId, 'stolen', 'system');
   const refused = await check(pin);
@@ -83,14 +86,14 @@ test('a key in the place of a revoked one is refused until the operator confirms
   expect(codeOf(await check(accepted.pin))).toBe('extended');
 });
 
-/** A proxy with a key of its own in the key set. */
+/** A proxy with an additional key in the key set. */
 class Interceptor {
   readonly kid = '01940000-0000-7000-8000-00000000beef';
   readonly #secret = generateKeyPairSync('ed25519').privateKey;
   readonly x = String(this.#secret.export({ format: 'jwk' }).x);
   readonly fingerprint = createHash('sha256').update(Buffer.from(this.x, 'base64url')).digest('hex');
 
-  /** Signs a head in place of the true one: with the true root, or with another. */
+  /** Signs a head in place of the real one, with the real or another root. */
   async show({ size, otherRoot = false }: { size?: number; otherRoot?: boolean } = {}): Promise<void> {
     const head = await log.ledger.head();
     const root = new Uint8Array(Buffer.from(head.root_hash, 'hex'));
@@ -110,7 +113,7 @@ class Interceptor {
   }
 }
 
-describe('a proxy with a key of its own frames nobody and moves no pin', () => {
+describe('a proxy with its own key cannot accuse the log or move a pin', () => {
   test.each([
     ['the same tree', {}],
     ['another root of the same size', { otherRoot: true }],
@@ -141,7 +144,7 @@ describe('a proxy with a key of its own frames nobody and moves no pin', () => {
   });
 
   test.each(['', '[]', '{}', '{"data":[{}],"pagination":{"page":1,"total_pages":1}}', '{"data":{}}'])(
-    'a key history that is not a list of entries vouches for nothing: %s',
+    'a key history that is not a list of entries is ignored: %s',
     async (body) => {
       const pin = await pinned();
       await new Interceptor().show();
@@ -150,7 +153,7 @@ describe('a proxy with a key of its own frames nobody and moves no pin', () => {
     },
   );
 
-  test('wrong proofs and wrong tiles under a head of the log are refused', async () => {
+  test('wrong proofs and wrong tiles under a head of the log are rejected', async () => {
     const pin = await pinned();
     log.now += 1000;
     await log.append(2);
@@ -166,7 +169,7 @@ describe('a proxy with a key of its own frames nobody and moves no pin', () => {
     expect(judge(evidenceOf(result)).convicts).toBe(false);
   });
 
-  test('a checkpoint by another key is refused, with the fingerprint to confirm', async () => {
+  test('a checkpoint by another key is rejected, with the fingerprint to confirm', async () => {
     const pin = await pinned();
     const key = [...pin.keys.values()].find(({ purpose }) => purpose === 'checkpoint')!;
     await log.ledger.revokeKey(key.kid, 'stolen', 'system');
@@ -179,7 +182,7 @@ describe('a proxy with a key of its own frames nobody and moves no pin', () => {
     expect(codeOf(await check(pin, { acceptedKeys: [fingerprint] }))).toBe('extended');
   });
 
-  test('a stolen checkpoint key convicts nobody once it is revoked', async () => {
+  test('a stolen checkpoint key does not convict once it is revoked', async () => {
     const pin = await pinned();
     let stolen: PrivateKey | undefined;
     await log.tamper((folder) => {
@@ -205,28 +208,31 @@ describe('a proxy with a key of its own frames nobody and moves no pin', () => {
     expect(judge(evidenceOf(late)).reason).toContain('had ended');
   });
 
-  test('a checkpoint that was served before must be served', async () => {
+  test('a checkpoint must be served once one was served before', async () => {
     const pin = await pinned();
     log.lies = [{ path: '/checkpoint', tell: () => ({ status: 404, body: '' }) }];
     expect(codeOf(await check(pin))).toBe('CHECKPOINT_WITHHELD');
   });
 });
 
-test.each(['pinned', 'latest'])('HEAD_MISSING: the %s head is not in the history', async (which) => {
-  const pin = await pinned();
-  log.now += 1000;
-  await log.append(1);
-  const size = which === 'pinned' ? 3 : 4;
-  const tell = (body: string) => body.replaceAll(new RegExp(`"tree_size":${size},`, 'g'), '"tree_size":1,');
-  log.lies = [{ path: '/api/transparency/sths', tell }];
-  const result = await check(pin);
-  expect(codeOf(result)).toBe('HEAD_MISSING');
-  expect(result).toMatchObject({ fault: { message: expect.stringContaining(`size ${size} `) } });
-});
+test.each(['HEAD_MISSING: the %s head is not in the history', 'latest'])(
+  'HEAD_MISSING: the %s head is not in the history',
+  async (which) => {
+    const pin = await pinned();
+    log.now += 1000;
+    await log.append(1);
+    const size = which === 'pinned' ? 3 : 4;
+    const tell = (body: string) => body.replaceAll(new RegExp(`"tree_size":${size},`, 'g'), '"tree_size":1,');
+    log.lies = [{ path: '/api/transparency/sths', tell }];
+    const result = await check(pin);
+    expect(codeOf(result)).toBe('HEAD_MISSING');
+    expect(result).toMatchObject({ fault: { message: expect.stringContaining(`size ${size} `) } });
+  },
+);
 
-describe('who holds a key of the log', () => {
+describe('an attacker with a key of the log', () => {
   const otherRoot = new Uint8Array(32).fill(7);
-  /** A head of this size with another root. */
+  /** A head of this size with a different root. */
   function forge(by: PrivateKey, size: number, atMs: number, root: Hash = otherRoot): string {
     const head = {
       size,
@@ -260,7 +266,7 @@ describe('who holds a key of the log', () => {
     return { first, stolen };
   }
 
-  test('a stolen retired key frames nobody, dated after its end or back into its period', async () => {
+  test('a stolen retired key cannot accuse the log, dated after its end or backdated', async () => {
     const { first, stolen } = await stolenKey();
     const { pin } = sound(await check(first));
     expect(pin.keys.get(stolen.kid)?.state).toBe('retired');
@@ -271,7 +277,7 @@ describe('who holds a key of the log', () => {
     expect(back).toMatchObject({ evidence: expect.stringContaining('"convicts":false') });
   });
 
-  test('a pin from before the end convicts nobody if the log shows the end of the key', async () => {
+  test('a pin from before the end does not convict if the log shows the end of the key', async () => {
     const { first, stolen } = await stolenKey();
     for (const at of [log.now + 1000, log.now - 600_500]) {
       const result = await showing(forge(stolen, 3, at), first);
@@ -280,7 +286,7 @@ describe('who holds a key of the log', () => {
     }
   });
 
-  test('if a proxy hides the end as well, the holder is convicted, but not by the current keys', async () => {
+  test('if a proxy hides the end as well, the holder is convicted, but not with the current keys', async () => {
     const { first, stolen } = await stolenKey();
     log.lies = [
       { path: keySth, tell: () => forge(stolen, 3, log.now + 1000) },
@@ -296,7 +302,7 @@ describe('who holds a key of the log', () => {
     expect(reason).toContain('KEY_OUT_OF_RANGE');
   });
 
-  test('evidence of a fork convicts although the key is revoked after it, by the keys of the file or the log', async () => {
+  test('evidence of a fork convicts even if the key is revoked later, with the keys of the file or the log', async () => {
     const pin = await pinned();
     await log.tamper((folder) => rewrite(folder, (entries) => Object.assign(entries[1]!, { actor: 'x' })));
     log.now += 1000;
@@ -310,12 +316,12 @@ describe('who holds a key of the log', () => {
     expect([...keys.values()].some(({ state }) => state === 'revoked')).toBe(true);
     expect(judge(evidence).convicts).toBe(true);
     expect(judge(evidence, keys)).toMatchObject({ convicts: true });
-    // The same, found only after the end of the key, can be the work of a thief.
+    // The same evidence, found only after the end of the key, may be from an attacker.
     const late = { ...evidence, foundAt: new Date(log.now + 3_600_000).toISOString() };
     expect(judge(late, keys)).toMatchObject({ convicts: false });
   });
 
-  test('a fork under a key that rotations lead to convicts by the links in the evidence', async () => {
+  test('a fork under a key reached by rotations convicts by the links in the evidence', async () => {
     const pin = await pinned();
     await rotate();
     const next = await keyOf();
@@ -349,7 +355,7 @@ describe('who holds a key of the log', () => {
   });
 });
 
-describe('a log that began a new life', () => {
+describe('a log with a new life', () => {
   async function newLife(reason: string, previous: boolean): Promise<string> {
     const head = await log.ledger.head();
     await log.ledger.revokeKey(head.signer_key_id, 'new life', 'system');
@@ -379,7 +385,7 @@ describe('a log that began a new life', () => {
   test.each([
     ['restored', 'NEW_LIFE'],
     ['begun_anew', 'NEW_LOG'],
-  ])('%s is %s: refused without evidence, until its key is accepted', async (reason, code) => {
+  ])('%s is %s: rejected without evidence, until its key is accepted', async (reason, code) => {
     const pin = await pinned();
     const fingerprint = await newLife(reason, true);
     const result = await check(pin);
@@ -392,7 +398,7 @@ describe('a log that began a new life', () => {
     expect(codeOf(await check(pin, { acceptedKeys: [fingerprint] }))).toBe('extended');
   });
 
-  test('pinned entries that are lost are named, and an accepted key replaces the pin', async () => {
+  test('lost pinned entries are named, and an accepted key replaces the pin', async () => {
     await log.append(3);
     const copy = await log.snapshot();
     await log.append(5);
@@ -408,7 +414,7 @@ describe('a log that began a new life', () => {
     expect(codeOf(await check(replaced.pin))).toBe('unchanged');
   });
 
-  test('an entry that is not in the tree of the head explains nothing', async () => {
+  test('an entry outside the tree of the head is ignored', async () => {
     const pin = await pinned();
     await newLife('restored', true);
     log.lies = [{ path: '/api/transparency/inclusion', tell: () => '{"audit_path":[]}' }];

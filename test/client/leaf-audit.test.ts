@@ -11,7 +11,7 @@ function entry(id: string): Uint8Array {
   return new TextEncoder().encode(jcs({ id, key_id: 'k', kind: 'a.b', signature: '00'.repeat(64) }));
 }
 
-/** Codes of the faults, by the ids that are added. */
+/** Fault codes for a series of ids. */
 function auditOf(
   ids: readonly string[],
   remembered?: number,
@@ -27,14 +27,14 @@ function auditOf(
   return `${leaves.size}, ${leaves.byRevokedKeys} by revoked keys`;
 }
 
-test('an id that comes twice is found, if no more than so many others lie between', () => {
+test('a duplicate id is found within the number of remembered ids', () => {
   expect(auditOf(['a', 'b', 'a'])).toBe('DUPLICATE_ENTRY at 2');
   expect(auditOf(['a', 'b', 'c', 'a'], 2)).toBe('DUPLICATE_ENTRY at 3');
   expect(auditOf(['a', 'b', 'c', 'd', 'a'], 2)).toBe('DUPLICATE_ENTRY at 4');
   expect(auditOf(['a', 'b', 'c', 'd', 'e', 'a'], 2)).toBe('6, 0 by revoked keys');
 });
 
-test('an event key is good for the indices that it covers, from the first to before the last', () => {
+test('an event key is valid for the indices that it covers: first inclusive, last exclusive', () => {
   const ids = ['a', 'b', 'c', 'd'];
   const range = (svc_state: string, svc_from_size?: number, svc_to_size?: number) =>
     auditOf(ids, undefined, { svc_state, svc_from_size, svc_to_size });

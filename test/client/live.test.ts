@@ -8,7 +8,7 @@ import { type Live, type LiveOptions, type LiveState, openLive } from '../../src
 import { ServiceError } from '../../src/errors.ts';
 import { openTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
-/** On a busy machine, where waits between attempts have grown to their longest. */
+/** For a busy machine, where delays between attempts have grown to their maximum. */
 const timeout = 90_000;
 vi.setConfig({ testTimeout: 4 * timeout });
 
@@ -33,7 +33,7 @@ afterAll(async () => {
   expect(await service.stop()).toBe(0);
 });
 
-/** Every connection begun in the tests of this file has its own source port, from which it is known again. */
+/** Every connection in the tests of this file has a unique source port, which identifies it. */
 let port = 0;
 const conn = () => {
   port++;
@@ -49,7 +49,7 @@ const conn = () => {
   });
 };
 
-/** Sends that many connections in one body. */
+/** Sends this many connections in one body. */
 async function send(count: number, by: Client = sensor): Promise<void> {
   const lines = Array.from({ length: count }, conn);
   expect(await by.ingest(lines.join('\n'))).toMatchObject({ accepted: count });
@@ -62,7 +62,7 @@ const goodForAnHour = (token: string) => ({ token, expiresAt: Date.now() + 3_600
 interface Watched {
   readonly live: Live;
   readonly states: LiveState[];
-  /** The kinds of the states so far, one after the other. */
+  /** The kinds of states so far, in order. */
   kinds(): string[];
   until(kind: LiveState['kind']): Promise<LiveState>;
 }
@@ -90,7 +90,7 @@ function watch(options: Partial<LiveOptions> = {}): Watched {
 interface Heard {
   readonly seqs: number[];
   readonly ports: (number | undefined)[];
-  /** Sequences after which it was told to begin. */
+  /** Sequences reported by onSubscribed. */
   readonly accepted: number[];
   readonly lagged: (number | undefined)[];
   readonly errors: ServiceError[];
@@ -149,7 +149,7 @@ describe('one connection', () => {
     await expect.poll(() => ids.length, { timeout }).toBeGreaterThan(0);
   });
 
-  it('begins after `since` and stops where a subscription is closed', async () => {
+  it('starts after `since` and stops when a subscription is closed', async () => {
     await send(2);
     const { live, until } = watch();
     const all = hear(live);
@@ -167,7 +167,7 @@ describe('one connection', () => {
     expect(all.seqs).toHaveLength(1);
   });
 
-  it('refuses one subscription and keeps the others, then and later', async () => {
+  it('rejects one subscription and keeps the others', async () => {
     const { live, until } = watch();
     const good = hear(live);
     const bad = hear(live, { colour: 'red' });
@@ -191,7 +191,7 @@ describe('one connection', () => {
     expect(good.errors).toEqual([]);
   });
 
-  it('tells one subscription that it may no longer be read, and goes on with the others', async () => {
+  it('reports to one subscription that it is no longer permitted, and continues the others', async () => {
     const token = await tokenFor(service, 'viewer');
     const { live, kinds, until } = watch({ token: async () => goodForAnHour(token) });
     const all = hear(live);
@@ -217,7 +217,7 @@ describe('one connection', () => {
     expect(kinds()).toEqual(['connecting', 'live']);
   });
 
-  it('holds a hundred subscriptions: one more is refused, and the socket stays', async () => {
+  it('holds a hundred subscriptions; one more is rejected, and the socket stays open', async () => {
     const { live, kinds, until } = watch();
     const hundred = range(0, 100).map(() => hear(live, { dst_port: 22 }));
     const more = hear(live);
@@ -232,8 +232,8 @@ describe('one connection', () => {
   });
 });
 
-describe('a connection that is lost', () => {
-  it('goes on where it was: no gap and no repetition in a thousand events', async () => {
+describe('a lost connection', () => {
+  it('resumes where it was: no gap and no repetition in a thousand events', async () => {
     const { live, states, until } = watch();
     const all = hear(live);
     const half = hear(live, { src_port: range(port + 1, 100).filter((n) => n % 2 === 0) });
@@ -243,7 +243,7 @@ describe('a connection that is lost', () => {
     const first = port + 1;
     for (let batch = 0; batch < 50; batch++) {
       await send(20);
-      // Now and then in the middle of what is sent, at times twice in a row, at times for a while.
+      // From time to time during transfers, sometimes twice in a row, sometimes for a while.
       if (batch % 7 === 3) proxy.cut();
       if (batch === 20) proxy.refuse(true);
       if (batch === 40) proxy.refuse(false);
@@ -256,7 +256,8 @@ describe('a connection that is lost', () => {
     expect(all.ports).toEqual(range(first, 1000));
     expect(all.seqs).toEqual(range(all.accepted[0]! + 1, 1000));
     expect(half.ports).toEqual(range(first, 100).filter((n) => n % 2 === 0));
-    // It had heard nothing before, and all that it waits for came while there was no connection, or just before.
+    // It had received nothing before, and all expected events arrived while there was no connection, or just
+    // before.
     expect(quiet.ports).toEqual([first + 999]);
     expect(all.lagged).toEqual([]);
     const lost = states.filter((state) => state.kind === 'offline');
@@ -265,7 +266,7 @@ describe('a connection that is lost', () => {
     await until('live');
   });
 
-  it('hears what came while it was away though it had heard nothing before', async () => {
+  it('gets the events of an outage even if it had received none before', async () => {
     const { live, until } = watch();
     const all = hear(live);
     await count(all.accepted, 1);
@@ -280,7 +281,7 @@ describe('a connection that is lost', () => {
     expect(all.seqs).toEqual(range(all.accepted[0]! + 1, 2));
   });
 
-  it('is told behind where nothing answers, and is replaced', async () => {
+  it('is reported as behind without responses, and is replaced', async () => {
     const { live, kinds, until } = watch();
     const all = hear(live);
     await count(all.accepted, 1);
@@ -296,7 +297,7 @@ describe('a connection that is lost', () => {
     expect(kinds()).toEqual(['connecting', 'live', 'behind', 'offline', 'connecting', 'live']);
   });
 
-  it('is replaced sooner where somebody comes to look', async () => {
+  it('is replaced sooner after wake', async () => {
     const { live, kinds, until } = watch();
     await until('live');
     proxy.freeze();
@@ -307,7 +308,7 @@ describe('a connection that is lost', () => {
     expect(kinds().slice(0, 4)).toEqual(['connecting', 'live', 'behind', 'offline']);
   });
 
-  it('is replaced at once where the network is another one, and nothing is missed', async () => {
+  it('is replaced immediately when the network changes, without losing events', async () => {
     const { live, kinds, until } = watch();
     const all = hear(live);
     await count(all.accepted, 1);
@@ -322,7 +323,7 @@ describe('a connection that is lost', () => {
 });
 
 describe('a token', () => {
-  /** A long-lived token that ends by itself. */
+  /** A long-lived token that expires. */
   const issue = async (lifeMs: number) => {
     const expiresAt = Date.now() + lifeMs;
     const body = {
@@ -356,7 +357,7 @@ describe('a token', () => {
     expect(used.slice(0, 2)).toEqual([undefined, tokens[0]!.token]);
   });
 
-  it('is renewed when the machine wakes after the time for it', async () => {
+  it('is renewed when the machine wakes after it was due', async () => {
     const asked: (string | undefined)[] = [];
     const { live, kinds, until } = watch({
       async token(last) {
@@ -381,7 +382,7 @@ describe('a token', () => {
     expect(kinds()).toEqual(['connecting', 'live']);
   });
 
-  it('that is revoked is replaced by another, and nothing is missed', async () => {
+  it('is replaced after a revocation, without losing events', async () => {
     const tokens = [await issue(3_600_000), await issue(3_600_000)];
     const asked: (string | undefined)[] = [];
     const { live, kinds, until } = watch({
@@ -401,7 +402,7 @@ describe('a token', () => {
     expect(asked).toEqual([undefined, tokens[0]!.token]);
   });
 
-  it('that is refused twice leaves it offline, with the reason', async () => {
+  it('that is rejected twice leaves it offline, with the reason', async () => {
     let asked = 0;
     const { kinds, until } = watch({ token: async () => goodForAnHour(`bad ${++asked}`) });
     expect(await until('offline')).toMatchObject({ reason: { code: 'UNAUTHENTICATED' } });
@@ -409,7 +410,7 @@ describe('a token', () => {
     expect(asked).toBe(2);
   });
 
-  it('that nobody gives leaves it offline, with the reason, until it is woken', async () => {
+  it('that cannot be obtained leaves it offline, with the reason, until wake', async () => {
     let signedIn = false;
     const before = proxy.connections;
     const { live, until } = watch({
@@ -429,7 +430,7 @@ describe('a token', () => {
     await count(all.accepted, 1);
   });
 
-  it('of somebody who may read no events ends the subscriptions', async () => {
+  it('without the role to read events ends the subscriptions', async () => {
     const token = await tokenFor(service, 'sensor');
     const { live, until } = watch({ token: async () => goodForAnHour(token) });
     const all = hear(live);
@@ -438,7 +439,7 @@ describe('a token', () => {
   });
 });
 
-describe('a service that is started again', () => {
+describe('a restarted service', () => {
   let dataDir: string;
   let own: Service | undefined;
   beforeEach(async () => {
@@ -462,7 +463,7 @@ describe('a service that is started again', () => {
   const ingest = async (count: number) =>
     send(count, createClient({ baseUrl: own!.url, token: await tokenFor(own!, 'sensor') }));
 
-  it('is found again, and what it was told meanwhile is heard', async () => {
+  it('is found again, and events sent in between are received', async () => {
     const token = await tokenFor(own!, 'viewer');
     const { live, kinds, until } = watch({ token: async () => goodForAnHour(token) });
     const all = hear(live);
@@ -479,7 +480,7 @@ describe('a service that is started again', () => {
     expect(all.lagged).toEqual([]);
   });
 
-  it('says so where its data are those of an earlier day, and goes on', async () => {
+  it('that was restored to earlier data is reported, and the subscription continues', async () => {
     const { live, until } = watch({ token: async () => goodForAnHour(await login(own!)) });
     const all = hear(live);
     await count(all.accepted, 1);

@@ -12,8 +12,8 @@ async function serve(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('a log behind HTTP', () => {
-  test('tells what was refused, and how', async () => {
+describe('a log over HTTP', () => {
+  test('reports rejections with their kind', async () => {
     const answers: Record<string, [number, string]> = {
       '/empty': [503, '{"error":{"code":"LOG_EMPTY"}}'],
       '/busy': [429, ''],
@@ -40,7 +40,7 @@ describe('a log behind HTTP', () => {
     expect(await log.get('/odd')).toMatchObject({ code: 'HTTP_REFUSED' });
   });
 
-  test('sends the token; gives bytes as they came', async () => {
+  test('sends the token and returns bytes unchanged', async () => {
     const url = await serve((request, response) => {
       const known = request.headers.authorization === 'Bearer secret';
       response.end(known ? Buffer.of(0, 255, 0xe2, 10) : '');
@@ -49,12 +49,12 @@ describe('a log behind HTTP', () => {
     expect(await httpLog(url).getBytes('/')).toEqual(new Uint8Array());
   });
 
-  test('an empty token is none: no header is sent', async () => {
+  test('an empty token counts as unset: no header is sent', async () => {
     const url = await serve((request, response) => response.end(request.headers.authorization ?? 'none'));
     expect(await httpLog(url, { token: '' }).get('/')).toBe('none');
   });
 
-  test('past caches: every cache on the way is told to ask the log itself', async () => {
+  test('bypasses caches: requests tell every cache to revalidate', async () => {
     const url = await serve((request, response) => response.end(request.headers['cache-control'] ?? 'none'));
     const log = httpLog(url);
     expect(await log.get('/')).toBe('none');
@@ -62,7 +62,7 @@ describe('a log behind HTTP', () => {
     expect(new TextDecoder().decode((await log.pastCaches!().getBytes('/')) as Uint8Array)).toBe('no-cache');
   });
 
-  test('takes no answer that never ends, by size or by time, and stops when it is told', async () => {
+  test('limits the size and duration of responses, and stops on abort', async () => {
     const url = await serve((request, response) => {
       if (request.url === '/silent') return;
       const more = (): void => {
@@ -82,8 +82,8 @@ describe('a log behind HTTP', () => {
   });
 });
 
-describe('a patient one', () => {
-  test('asks three times more where that can help, and only there', async () => {
+describe('a log with retries', () => {
+  test('retries three times if that can help, and otherwise not', async () => {
     const seen: string[] = [];
     const url = await serve((request, response) => {
       seen.push(request.url!);

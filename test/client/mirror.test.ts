@@ -1,4 +1,4 @@
-/** Copies of trees that are known by their tiles, against the same tree written out whole. */
+/** Copies of trees from their tiles, compared with the fully computed tree. */
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../../src/client/fault.ts';
 import { Denied, type LogSource, NotFound } from '../../src/client/log-source.ts';
@@ -38,9 +38,9 @@ class Source implements LogSource {
   readonly url = 'http://log';
   readonly asked: string[] = [];
   readonly #files: ReadonlyMap<string, Uint8Array>;
-  /** Replaced answers, by path. */
+  /** Replaced responses by path. */
   lies = new Map<string, Uint8Array | Fault>();
-  /** Requests that are answered before the network is gone. */
+  /** Number of requests before the network fails. */
   left = Number.POSITIVE_INFINITY;
 
   constructor(files: Files) {
@@ -66,7 +66,7 @@ class Memory implements MirrorFolder {
 const sorted = (files: Files) => [...files].sort(([a], [b]) => (a < b ? -1 : 1));
 const full = (files: Files) => new Map([...files].filter(([path]) => !path.includes('.p/')));
 
-test('a copy has every tile and bundle of each tree that it was made of, step by step', async () => {
+test('a copy has every tile and bundle of each tree, step by step', async () => {
   const sizes = [1, 2, 255, 256, 257, 511, 512, 700, 65_536, 66_000];
   const trees = treesOf(...sizes);
   const folder = new Memory();
@@ -102,7 +102,7 @@ describe('a copy of 600 entries', () => {
     }
   });
 
-  test('is refused for another root', async () => {
+  test('is rejected for another root', async () => {
     const folder = new Memory();
     const fault = await mirrorTree(
       new Source(files),
@@ -113,7 +113,7 @@ describe('a copy of 600 entries', () => {
     expect([fault?.code, folder.files.size]).toEqual(['WRONG_TILE', 0]);
   });
 
-  test('goes on where it was broken off, and fetches no full tile twice', async () => {
+  test('continues after an interruption, and fetches no full tile twice', async () => {
     const whole = new Source(files);
     await mirrorTree(whole, new Memory(), tree, { from: 0, entries: true });
     for (let left = 0; left < whole.asked.length; left++) {
@@ -127,7 +127,7 @@ describe('a copy of 600 entries', () => {
     }
   });
 
-  test('replaces what a damaged file holds', async () => {
+  test('replaces the content of a damaged file', async () => {
     for (const path of files.keys()) {
       const folder = new Memory();
       for (const [name, bytes] of files) folder.files.set(name, name === path ? bytes.slice(1) : bytes);
@@ -136,7 +136,7 @@ describe('a copy of 600 entries', () => {
     }
   });
 
-  test('is of hashes alone where entries may not be read, and gets the entries once they may', async () => {
+  test('has only hashes if entries may not be read, and gets the entries once they may', async () => {
     const [closed, folder] = [new Source(files), new Memory()];
     const denied = new Denied('HTTP_REFUSED', 'needs a role');
     for (const path of files.keys()) if (path.includes('entries')) closed.lies.set(path, denied);

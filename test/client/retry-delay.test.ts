@@ -6,8 +6,8 @@ import { ServiceError } from '../../src/errors.ts';
 const almostOne = 1 - Number.EPSILON;
 const lost = { code: 1006, error: undefined };
 
-describe('the wait before the next connection', () => {
-  it('is anything up to a bound that doubles, and does not grow for ever', () => {
+describe('the delay before the next connection', () => {
+  it('is random up to a bound that doubles, to a maximum', () => {
     const bounds = Array.from({ length: 12 }, (_, failures) => retryDelayMs(lost, failures, almostOne));
     expect(bounds.map(Math.round).slice(0, 7)).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000]);
     expect(Math.max(...bounds)).toBeLessThanOrEqual(30_000);
@@ -18,7 +18,7 @@ describe('the wait before the next connection', () => {
     }
   });
 
-  it('is short for a service that goes away, as long as it comes back', () => {
+  it('is short for a service that shuts down, as long as it returns', () => {
     const gone = { code: closeCodes.goingAway, error: undefined };
     expect(retryDelayMs(gone, 0, almostOne)).toBeLessThanOrEqual(1000);
     expect(retryDelayMs(gone, 10, almostOne)).toBeCloseTo(30_000);
@@ -26,17 +26,17 @@ describe('the wait before the next connection', () => {
 
   it.each([
     ['too many', closeCodes.tooMany, undefined],
-    ['a token that is refused', closeCodes.unauthenticated, undefined],
-    ['a role that may not', closeCodes.forbidden, undefined],
-    ['a message that is wrong', closeCodes.badMessage, undefined],
-    ['nobody who is signed in', undefined, new ServiceError('UNAUTHENTICATED', 'signed out')],
-    ['too many attempts to sign in', undefined, new ServiceError('RATE_LIMITED', 'slow down')],
-  ])('is long at once for %s', (_, code, error) => {
+    ['a rejected token', closeCodes.unauthenticated, undefined],
+    ['a role without permission', closeCodes.forbidden, undefined],
+    ['an invalid message', closeCodes.badMessage, undefined],
+    ['a signed-out user', undefined, new ServiceError('UNAUTHENTICATED', 'signed out')],
+    ['too many sign-in attempts', undefined, new ServiceError('RATE_LIMITED', 'slow down')],
+  ])('is long immediately for %s', (_, code, error) => {
     expect(retryDelayMs({ code, error }, 0, 0)).toBe(10_000);
     expect(retryDelayMs({ code, error }, 0, almostOne)).toBeCloseTo(60_000);
   });
 
-  it('is the usual one where there was no token because nothing could be reached', () => {
+  it('is the usual one if there was no token because of a network failure', () => {
     const error = new ServiceError('UNAVAILABLE', 'could not be reached');
     expect(retryDelayMs({ code: undefined, error }, 0, almostOne)).toBeCloseTo(500);
   });

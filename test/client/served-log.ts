@@ -18,25 +18,25 @@ import { type Entry, editedEntry } from './insider.ts';
 
 type Answer = { readonly status: number; readonly body: string | Uint8Array };
 
-/** What an answer becomes on its way: by path, from the text of the true answer. Of tiles, a character a byte. */
+/** Changes a response: by path, from the text of the real response. Tiles are one character per byte. */
 export type Lie = { readonly path: string; tell(body: string): string | Answer };
 
-/** The real ledger behind a small HTTP server that can be told to lie, and copied to make it contradict itself. */
+/** The real ledger behind a small HTTP server that can be made to lie, and copied to contradict itself. */
 export class ServedLog {
   readonly #server: Server;
   readonly #folders: string[] = [];
   #ledger: DurableLedger;
   #folder: string;
   #entries = 0;
-  /** Settled once the ledger that answers is open: who asks while it is exchanged waits. */
+  /** Settled once the current ledger is open: requests wait while it is replaced. */
   #exchanged: Promise<void> = Promise.resolve();
   readonly #answering = new Set<Promise<Answer>>();
   lies: Lie[] = [];
-  /** Epoch milliseconds that the log believes in. */
+  /** The clock of the log in epoch milliseconds. */
   now = Date.now();
-  /** With which the ledger is opened from now on. */
+  /** Options for opening the ledger from now on. */
   options: Partial<LedgerOptions> = {};
-  /** Whether the folder has a database of events, with which the next start compares the log. */
+  /** Whether the folder has a database of events, which the next start compares with the log. */
   hasEvents = false;
 
   private constructor(folder: string, ledger: DurableLedger, server: Server) {
@@ -46,7 +46,7 @@ export class ServedLog {
     this.#server = server;
   }
 
-  /** `now`: epoch milliseconds that the log believes in at first. */
+  /** `now`: initial clock of the log in epoch milliseconds. */
   static async start(now = Date.now()): Promise<ServedLog> {
     const folder = mkdtempSync(join(tmpdir(), 'candor-log-'));
     let log: ServedLog | undefined;
@@ -75,7 +75,7 @@ export class ServedLog {
     return this.#ledger;
   }
 
-  /** Appends entries, one batch; the ids of the entries. */
+  /** Appends entries in one batch; returns their ids. */
   async append(count: number, kind = 'alert.raised'): Promise<string[]> {
     const entries = Array.from({ length: count }, () => ({
       id: `01940000-0000-7000-8000-${(this.#entries++).toString(16).padStart(12, '0')}`,
@@ -94,7 +94,7 @@ export class ServedLog {
     return entries.map((entry) => entry.id);
   }
 
-  /** Copies the log as it is, to come back to it later. */
+  /** Copies the log, to restore it later. */
   async snapshot(): Promise<string> {
     const copy = mkdtempSync(join(tmpdir(), 'candor-log-'));
     this.#folders.push(copy);
@@ -106,8 +106,8 @@ export class ServedLog {
   }
 
   /**
-   * Stops the ledger, lets somebody with access to the disk at its files, and goes on with what they left, in the folder
-   * that they name if it is another one.
+   * Stops the ledger, lets an attacker with disk access change its files, and continues with the result, in
+   * another folder if the callback returns one.
    */
   async tamper(change: (folder: string) => unknown): Promise<void> {
     await this.#exchange(async () => {
@@ -116,7 +116,7 @@ export class ServedLog {
     });
   }
 
-  /** Serves a changed entry in its bundle, as a service would that does not check what it serves. */
+  /** Serves a changed entry in its bundle, like a service that does not verify its responses. */
   serveEdited(index: number, change: (entry: Entry) => unknown, signAgain = false): void {
     const bundle = Math.floor(index / 256);
     const tell = (body: string): Answer => {
@@ -128,7 +128,7 @@ export class ServedLog {
     this.lies.push({ path: `/tile/entries/${String(bundle).padStart(3, '0')}`, tell });
   }
 
-  /** Serves two hashes of a tile of level 0 in each other's place. */
+  /** Serves two swapped hashes of a tile of level 0. */
   serveSwapped(tile: number, a: number, b: number): void {
     const tell = (body: string): string => {
       const hashes = Array.from({ length: body.length / 32 }, (_, i) => body.slice(32 * i, 32 * i + 32));
@@ -138,7 +138,7 @@ export class ServedLog {
     this.lies.push({ path: `/tile/0/${String(tile).padStart(3, '0')}`, tell });
   }
 
-  /** Serves a copy instead, as if nothing had happened since. */
+  /** Serves a copy instead, without its later entries. */
   async restore(copy: string): Promise<void> {
     await this.#exchange(() => copy);
   }
@@ -150,7 +150,7 @@ export class ServedLog {
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });
   }
 
-  /** Closes the ledger when nobody is being answered, and opens what `between` leaves: a folder. */
+  /** Closes the ledger when no request is in progress, and opens the folder that `between` returns. */
   #exchange(between: () => string | Promise<string>): Promise<void> {
     const before = this.#exchanged;
     const exchange = async (): Promise<void> => {
@@ -176,7 +176,7 @@ export class ServedLog {
   async #told(target: string): Promise<Answer> {
     const url = new URL(target, 'http://log');
     const truth = await this.#truth(url).catch((error: unknown) => refused(error));
-    // A partial tile is served for its full one.
+    // A partial tile is served in place of its full one.
     const { pathname } = url;
     const lie = this.lies.find(({ path }) => path === pathname || path === pathname.replace(/\.p\/\d+$/, ''));
     if (lie === undefined) return truth;
@@ -271,7 +271,7 @@ export class ServedLog {
   }
 }
 
-/** As the service opens it. `now`: epoch milliseconds. */
+/** Opens the ledger like the service. `now`: epoch milliseconds. */
 function opened(
   dataDir: string,
   now: () => number,
@@ -281,7 +281,7 @@ function opened(
   return openLedger({ dataDir, clock, ...options });
 }
 
-/** The entries of a bundle, however many it has. */
+/** The entries of a bundle of any length. */
 function entriesOf(bytes: Buffer): Uint8Array[] {
   const entries: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += 2 + bytes.readUInt16BE(at))
@@ -301,7 +301,7 @@ function listOf(
   return `{"data":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`;
 }
 
-/** Only a true fault of the path is answered: anything else is a bug of the test's. */
+/** Only real faults of the path are answered; anything else is a bug in the test. */
 function parsed<T>(parse: () => T): T {
   try {
     return parse();

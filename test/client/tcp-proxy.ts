@@ -1,23 +1,23 @@
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A way to a service that can be cut or blocked. */
+/** A TCP proxy to a service that can be cut or blocked. */
 export interface TcpProxy {
   readonly url: string;
-  /** Connections that came so far. */
+  /** Number of connections so far. */
   readonly connections: number;
-  /** Ends all connections, as when a cable is pulled out and the machine notices. */
+  /** Ends all connections, as when a cable is unplugged and the machine notices. */
   cut(): void;
-  /** Those there are, and nobody else's, carry nothing any more and stay open. */
+  /** Existing connections, but no later ones, stop transferring and stay open. */
   freeze(): void;
-  /** New connections go there from now on. */
+  /** New connections go to this target. */
   aim(target: string): void;
-  /** New connections are cut at once, or no longer. */
+  /** Whether new connections are closed immediately. */
   refuse(refused: boolean): void;
   close(): void;
 }
 
-/** @param target - the service's address */
+/** @param target - address of the service */
 export async function openTcpProxy(target: string): Promise<TcpProxy> {
   let { hostname, port } = new URL(target);
   const pairs = new Set<readonly [Socket, Socket]>();

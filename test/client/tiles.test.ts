@@ -1,4 +1,4 @@
-/** Trees that are known only by their tiles and by their right edge, against the plain recursion of RFC 6962. */
+/** Trees from their tiles and their right edge, compared with the plain recursion of RFC 6962. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CompactRange } from '../../src/client/compact-range.ts';
@@ -13,7 +13,7 @@ import { consistencyPlan, foldProof, verifyConsistency } from '../../src/tlog/pr
 import { parseTilePath } from '../../src/tlog/tile.ts';
 import { equalHashes, foldRoot, type Hash, leafHash, nodeHash, rootPlan } from '../../src/tlog/tree.ts';
 
-/** Leaves by number; from `fork` on those of another history. */
+/** Leaves by number; from `fork` on, those of another history. */
 class Tree {
   readonly #nodes = new Map<string, Hash>();
   readonly #fork: number;
@@ -44,7 +44,7 @@ class Tree {
     return { size, root: this.root(size) };
   }
 
-  /** A log of this tree. `proof` stands in for its consistency proofs. */
+  /** A log of this tree. `proof` replaces its consistency proofs. */
   source(proof?: (first: number, second: number) => readonly Hash[]): LogSource {
     const honest = (first: number, second: number) =>
       foldProof(sha256, consistencyPlan(first, second), this.at);
@@ -72,7 +72,7 @@ class Tree {
 const honest = new Tree();
 const sizes = fc.integer({ min: 1, max: 1200 });
 
-test('a right edge grows as the tree does, from any size', () => {
+test('a right edge grows like the tree, from any size', () => {
   const whole = new CompactRange(sha256);
   for (let size = 0; size <= 530; size++) {
     expect(equalHashes(whole.root(), honest.root(size))).toBe(true);
@@ -90,7 +90,7 @@ test('a right edge grows as the tree does, from any size', () => {
   expect(() => new CompactRange(sha256, 3, [])).toThrow('0 hashes');
 });
 
-test('edges and proofs come out of the tiles as they are', async () => {
+test('edges and proofs are computed from tiles', async () => {
   const source = honest.source();
   await fc.assert(
     fc.asyncProperty(sizes, sizes, async (a, b) => {
@@ -108,8 +108,8 @@ test('edges and proofs come out of the tiles as they are', async () => {
   expect(big).toHaveLength(17);
 });
 
-describe('a tree that another may extend', () => {
-  test('honest: of any two sizes, with the proof of the log', async () => {
+describe('checking that a tree extends another', () => {
+  test('honest: any two sizes, with the proof of the log', async () => {
     await fc.assert(
       fc.asyncProperty(sizes, sizes, async (a, b) => {
         const [first, second] = [Math.min(a, b), Math.max(a, b)];
@@ -121,7 +121,7 @@ describe('a tree that another may extend', () => {
     );
   });
 
-  test('WRONG_PROOF: a proof that fits neither, but the tiles show that it only grew', async () => {
+  test('WRONG_PROOF: an invalid proof, but the tiles show that the log is append-only', async () => {
     const source = honest.source((first, second) =>
       consistencyPlan(first, second).map(() => new Uint8Array(32)),
     );
@@ -135,7 +135,7 @@ describe('a tree that another may extend', () => {
     );
   });
 
-  test('forked: a proof binds the later root to another past, of any two sizes, told by the log or by its tiles', async () => {
+  test('forked: a proof binds the later root to a different earlier tree, for any two sizes, from the log or its tiles', async () => {
     await fc.assert(
       fc.asyncProperty(sizes, sizes, fc.nat(), fc.boolean(), async (a, b, where, silent) => {
         const [first, second] = [Math.min(a, b), Math.max(a, b) + 1];
@@ -155,7 +155,7 @@ describe('a tree that another may extend', () => {
     );
   });
 
-  test('neither proof nor tiles fit: nothing binds', async () => {
+  test('neither proof nor tiles match: no binding', async () => {
     const other = new Tree(3);
     const found = await checkExtension(other.source(), honest.head(5), honest.head(9));
     expect(found).toMatchObject({ fault: { code: 'PROOF_WITHHELD' } });

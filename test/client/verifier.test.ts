@@ -14,14 +14,14 @@ import { ServedLog } from './served-log.ts';
 
 const program = fileURLToPath(new URL('bare-world.ts', import.meta.url));
 
-/** The last character of what matches becomes another digit. */
+/** Replaces the last character of the match with another digit. */
 function tampered(text: string, pattern: RegExp): string {
   const changed = text.replace(pattern, (all) => all.slice(0, -1) + (all.endsWith('0') ? '1' : '0'));
   if (changed === text) throw new Error(`${pattern} is not there`);
   return changed;
 }
 
-test('the verifier runs where there is nothing of Node', { timeout: 60_000 }, async () => {
+test('the verifier runs without Node', { timeout: 60_000 }, async () => {
   const log = await ServedLog.start();
   await log.append(3);
   const copy = await log.snapshot();

@@ -10,7 +10,7 @@ import { parseBundle, verifyBundle, verifyEntry, writeBundle } from '../../src/c
 import { ServedLog } from './served-log.ts';
 
 describe('exact JSON', () => {
-  test('integers keep every digit, and other notations are no integers', () => {
+  test('integers keep every digit, and other notations are rejected as integers', () => {
     expect(parseExact('[9007199254740993, 0, 1e3, 1.0, -0, -7]')).toEqual([
       9007199254740993n,
       0n,
@@ -31,7 +31,7 @@ describe('exact JSON', () => {
     expect(parseExact('{')).toBeUndefined();
   });
 
-  test('hex and base64 have one spelling for one value', () => {
+  test('hex and base64 have a unique encoding', () => {
     expect(hex('Ff00', 2)).toEqual(Uint8Array.of(255, 0));
     for (const wrong of ['ff0', 'ff000', '0xff', ' f00', 'fg00', '', 255n])
       expect(hex(wrong, 2)).toBeUndefined();
@@ -42,8 +42,8 @@ describe('exact JSON', () => {
     for (const wrong of ['_x', '_w==', '/w', '_w ', 'A']) expect(base64url(wrong)).toBeUndefined();
   });
 
-  test('the canonical form sorts by code units and prints as ECMAScript', () => {
-    // The sample of RFC 8785 section 3.2.3, and members that objects treat as special.
+  test('the canonical form sorts by code units and prints numbers like ECMAScript', () => {
+    // The sample of RFC 8785 section 3.2.3, and members that are special in objects.
     const sorted = '{"\\r":1,"1":2,"\u0080":3,"ö":4,"€":5,"😀":6,"\ufb33":7}';
     expect(jcs(JSON.parse('{"€":5,"\\r":1,"\ufb33":7,"1":2,"😀":6,"\u0080":3,"ö":4}'))).toBe(sorted);
     expect(jcs(JSON.parse('{"b":[56.0,1e21,4.50,"\\u0041"],"__proto__":null,"a":{}}'))).toBe(
@@ -84,7 +84,7 @@ describe('a bundle', () => {
   });
 
   const edited = (change: (bundle: Record<string, unknown>) => void) => {
-    // Timestamps travel as text, because numbers would be rounded.
+    // Timestamps are passed as text, because numbers would be rounded.
     const bundle = JSON.parse(text.replace(/"timestamp_ns":(\d+)/, '"timestamp_ns":"$1"')) as Record<
       string,
       unknown
@@ -116,7 +116,7 @@ describe('a bundle', () => {
     expect(verify(make())).toMatchObject({ code });
   });
 
-  test('every hash of the path counts', () => {
+  test('every hash of the path is verified', () => {
     const { audit_path: path } = JSON.parse(text) as { audit_path: string[] };
     for (const i of path.keys()) {
       const flipped = path.map((hash, j) =>
@@ -145,7 +145,7 @@ describe('a bundle', () => {
     expect(code(entry.replace('alert.raised', 'alert.closed'))).toBe('BAD_ENTRY_SIGNATURE');
   });
 
-  test('heads and pins come back as they were written', () => {
+  test('heads and pins survive a round trip', () => {
     const bundle = parseBundle(text);
     if (bundle instanceof Fault) throw new Error(bundle.code);
     expect(parseTreeHead(writeTreeHead(bundle.head))).toEqual(bundle.head);
@@ -161,7 +161,7 @@ describe('a bundle', () => {
     expect(parsePin(writePin({ ...pin, keys: new Map() }))).toMatchObject({ code: 'MALFORMED_PIN' });
     const { path } = bundle;
     const checked = { ...pin, entries: { head: bundle.head, edge: path } };
-    // Hashes of the right number, which don't give the root.
+    // The right number of hashes, but they do not result in the root.
     expect(parsePin(writePin(checked))).toMatchObject({ code: 'MALFORMED_PIN' });
     for (const wrong of [
       '',
@@ -173,7 +173,7 @@ describe('a bundle', () => {
     }
   });
 
-  test('a pin of version 2 keeps the signer of its head alone, because the other keys were only published', () => {
+  test('a pin of version 2 keeps only the signer of its head, because the other keys were only published', () => {
     const bundle = parseBundle(text);
     if (bundle instanceof Fault) throw new Error(bundle.code);
     const at = new Date(0).toISOString();

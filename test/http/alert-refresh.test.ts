@@ -128,3 +128,49 @@ test('an activity that another sensor goes on to report stays one alert, which n
   expect(attributes.sensors?.map(({ name }) => name)).toEqual(['one', 'other']);
   expect(attributes).toMatchObject({ count: 1, last_seen: at(beacon.at(-1)!) });
 });
+
+test('new ports of a server are one alert for each day, which comes to list them all', async () => {
+  const dayMs = 24 * hourMs;
+  const noon = Math.floor(Date.now() / dayMs) * dayMs - 12 * dayMs + 12 * hourMs;
+  const answers = (...answered: readonly (readonly [port: number, day: number])[]): AttackLine[] =>
+    answered.map(([port, day], n) => {
+      const time = noon + day * dayMs + n * 1000;
+      return {
+        time,
+        line: JSON.stringify({
+          ...{ ts: time / 1000, uid: `C${port}-${day}-${n}`, 'id.orig_h': '10.9.0.7', 'id.orig_p': 40_000 },
+          ...{ 'id.resp_h': '10.9.0.1', 'id.resp_p': port, proto: 'tcp', conn_state: 'SF' },
+          ...{ duration: 1, orig_bytes: 500, resp_bytes: 500 },
+        }),
+      } as AttackLine;
+    });
+  const found = async () => {
+    const path = 'GET /api/v1/alerts?rule_id=behaviour.new-service&dst_ip=10.9.0.1&sort=first_seen';
+    const { body } = await service.call('listAlerts', path, { token });
+    return (body as { data: Item[] }).data;
+  };
+  const shown = async () =>
+    (await found()).map(({ attributes: { severity, count, evidence } }) => [
+      severity,
+      count,
+      evidence?.ports,
+    ]);
+
+  await send(answers([443, 0], [443, 2], [443, 5], [443, 8]));
+  await send(answers([8080, 9]));
+  await expect.poll(shown, patience).toEqual([['low', 1, [8080]]]);
+  await send(answers([8080, 9], [8081, 9]));
+  await expect.poll(shown, patience).toEqual([['low', 1, [8080, 8081]]]);
+  await send(answers([8080, 9], [8081, 9], [3389, 9]));
+  await expect.poll(shown, patience).toEqual([['medium', 1, [8080, 8081, 3389]]]);
+
+  const [first] = await found();
+  await change(first!.id, { status: 'in_progress' });
+  await change(first!.id, { status: 'resolved', verdict: 'benign' });
+  await send(answers([8080, 9], [8081, 9], [3389, 9], [9000, 9], [5900, 10]));
+  await expect.poll(shown, patience).toEqual([
+    ['medium', 1, [8080, 8081, 3389]],
+    ['medium', 1, [8080, 8081, 3389, 9000]],
+    ['medium', 1, [5900]],
+  ]);
+});

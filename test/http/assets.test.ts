@@ -123,7 +123,7 @@ describe('an asset by hand', () => {
     expect(itemIn(await put(id, { criticality: 'high' })).attributes.version).toBe(2);
 
     expect((await remove(id)).status).toBe(204);
-    expect(failure(await get(id))).toEqual([404, 'NOT_FOUND', undefined]);
+    expect(failure(await get(id))).toEqual([404, 'NOT_FOUND', 'asset_id']);
     expect(failure(await remove(id))).toEqual([404, 'NOT_FOUND', 'asset_id']);
     expect(failure(await put(id, {}))).toEqual([404, 'NOT_FOUND', 'asset_id']);
     // Its addresses are free again.

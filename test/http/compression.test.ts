@@ -1,8 +1,10 @@
 /** Answers compressed for clients that accept it, over HTTP. */
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/contract/openapi.ts';
+import { compress } from '../../src/http/compress.ts';
+import type { Chunks } from '../../src/http/reply.ts';
 import { limits } from '../../src/limits.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
@@ -35,9 +37,14 @@ interface Raw {
 function ask(
   path: string,
   encodings: string,
-  { method = 'GET', json }: { method?: string; json?: object } = {},
+  {
+    method = 'GET',
+    json,
+    headers: more,
+  }: { method?: string; json?: object; headers?: Record<string, string> } = {},
 ) {
   const headers = {
+    ...more,
     authorization: `Bearer ${token}`,
     'accept-encoding': encodings,
     ...(json === undefined ? {} : { 'content-type': 'application/json' }),
@@ -85,6 +92,78 @@ test.each(['', 'identity', 'deflate', 'gzip;q=0'])(
     expect(JSON.parse(body.toString()).data).toHaveLength(500);
   },
 );
+
+describe('a whole list', () => {
+  const path = '/api/v1/events/network?sort=timestamp';
+  const lines = { accept: 'application/x-ndjson' };
+
+  test.each([
+    ['application/x-ndjson', 'gzip', gunzipSync],
+    ['application/x-ndjson', 'br', brotliDecompressSync],
+    ['application/x-ndjson', 'zstd', zstdDecompressSync],
+    ['application/vnd.apache.arrow.stream', 'zstd', zstdDecompressSync],
+  ] as const)('as %s inflates from %s to the bytes of the plain one', async (accept, coding, inflate) => {
+    const plain = await ask(path, '', { headers: { accept } });
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(plain.headers.vary).toContain('Accept-Encoding');
+    const { headers, body } = await ask(path, coding, { headers: { accept } });
+    expect([headers['content-encoding'], headers['content-type']]).toEqual([coding, accept]);
+    expect(headers.vary).toContain('Accept-Encoding');
+    expect(inflate(body).equals(plain.body)).toBe(true);
+    expect(body.length).toBeLessThan(plain.body.length / 3);
+    const head = await ask(path, coding, { method: 'HEAD', headers: { accept } });
+    expect([head.headers['content-encoding'], head.body.length]).toEqual([coding, 0]);
+  });
+
+  test('that is broken off leaves room for others to be compressed', async () => {
+    for (let n = 0; n < 2 * limits.maxCompressions; n++)
+      await new Promise<void>((resolve, reject) => {
+        const headers = { ...lines, authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' };
+        const sent = request(service.url + path, { headers }, (answer) => {
+          if (answer.headers['content-encoding'] !== 'gzip') reject(new Error(`answer ${n} is plain`));
+          answer.destroy();
+        });
+        sent.on('error', () => undefined);
+        sent.on('close', resolve);
+        sent.end();
+      });
+    expect((await ask(events, 'gzip')).headers['content-encoding']).toBe('gzip');
+  });
+
+  test('is read no further than the client takes it, and closes its source when it is given up', async () => {
+    let parts = 0;
+    let closed = 0;
+    const part = Buffer.alloc(2 ** 20, '{"a":1}\n');
+    const body = { next: async () => (++parts > 3 ? undefined : part), close: () => void closed++ };
+    const head = { method: 'GET', headers: new Map([['accept-encoding', 'zstd'] as const]) };
+    const list = () => ({ status: 200, headers: [['Content-Type', lines.accept]] as const, body });
+    const first = await compress(head, list(), () => undefined);
+    const chunks = first.body as Chunks;
+    const made = [await chunks.next()];
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(parts).toBe(1);
+    for (let more = await chunks.next(); more !== undefined; more = await chunks.next()) made.push(more);
+    expect(
+      zstdDecompressSync(Buffer.concat(made as Buffer[])).equals(Buffer.concat([part, part, part])),
+    ).toBe(true);
+    chunks.close();
+
+    parts = 0;
+    const reached: string[] = [];
+    const running: Chunks[] = [];
+    for (let n = 0; n < limits.maxCompressions; n++) {
+      running.push((await compress(head, list(), (limit) => reached.push(limit))).body as Chunks);
+      void running[n]!.next().catch(() => undefined);
+    }
+    expect((await compress(head, list(), (limit) => reached.push(limit))).body).toBe(body);
+    expect(reached).toEqual(['maxCompressions']);
+    for (const one of running) for (let times = 0; times < 2; times++) one.close();
+    expect(closed).toBe(1 + limits.maxCompressions);
+    const again = (await compress(head, list(), (limit) => reached.push(limit))).body as Chunks;
+    expect(again).not.toBe(body);
+    again.close();
+  });
+});
 
 test('HEAD has the headers of GET and no body', async () => {
   const { headers, body } = await ask('/api/v1/openapi.json', 'gzip', { method: 'HEAD' });

@@ -138,8 +138,12 @@ describe('discovery over HTTP', () => {
     const cancelled = await cancel(id.toUpperCase());
     expect(cancelled.status).toBe(200);
     expect(itemOf(cancelled).attributes).toMatchObject({ status: 'cancelled' });
-    expect(errorOf(await cancel(id))).toEqual([409, 'INVALID_TRANSITION']);
-    expect(errorOf(await cancel('018f0000-0000-7000-8000-000000000001'))).toEqual([404, 'NOT_FOUND']);
+    expect(errorOf(await cancel(id))).toEqual([409, 'INVALID_TRANSITION', 'status']);
+    expect(errorOf(await cancel('018f0000-0000-7000-8000-000000000001'))).toEqual([
+      404,
+      'NOT_FOUND',
+      'scan_id',
+    ]);
     expect(await over(other.id)).toMatchObject({
       status: 'completed',
       result: { hosts_up: 1, services_found: 0 },
@@ -191,7 +195,7 @@ describe('discovery over HTTP', () => {
           token: viewer,
         }),
       ),
-    ).toEqual([404, 'NOT_FOUND']);
+    ).toEqual([404, 'NOT_FOUND', 'scan_id']);
     expect(errorOf(await service.call('getScan', 'GET /api/v1/discovery/scan/x', { token: viewer }))).toEqual(
       [400, 'INVALID_REQUEST', 'scan_id'],
     );

@@ -98,7 +98,8 @@ test('an event is refused a proof until it is sealed and its entry is in the log
     const { status, body } = await ask('network', id);
     return [status, (body as { error: { details?: { reason?: string } } }).error.details?.reason];
   };
-  expect(await refused('0190a7b0-0000-4000-8000-0000000000ff')).toEqual([404, undefined]);
+  const unknown = '0190a7b0-0000-4000-8000-0000000000ff';
+  expect(await refused(unknown)).toEqual([404, `there is no network_event ${unknown}`]);
   await send('network', [{ ...flow(1), id: explicit }]);
   expect(await refused(explicit)).toEqual([503, 'not_sealed_yet']);
   await sealer.seal();

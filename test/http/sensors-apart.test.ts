@@ -244,3 +244,36 @@ correlation: {type: event_count, rules: [${base}], group-by: [id.orig_h], timesp
     expect(sensorsAt('203.0.113.9')).toEqual(['rogue']);
   });
 });
+
+describe('a port scan of which one sensor reports a part', () => {
+  const scan = (src: string, first: number, count: number) =>
+    Array.from({ length: count }, (_, n) => ({
+      ts: Date.now() / 1000 - 5 + n / 1000,
+      uid: `S${src}${first + n}`,
+      'id.orig_h': src,
+      'id.orig_p': 40_000,
+      'id.resp_h': '10.0.0.9',
+      'id.resp_p': first + n,
+      proto: 'tcp',
+      conn_state: 'REJ',
+    }));
+  const scansOf = (src: string) => list<Alert>(`/api/v1/alerts?rule_id=behaviour.port-scan&src_ip=${src}`);
+
+  test.each([
+    ['suppressed', '10.0.9.50', 2],
+    ['resolved', '10.0.9.51', 2],
+    ['in_progress', '10.0.9.52', 1],
+  ] as const)('shows what another one reports after its alert is %s', async (status, src, alerts) => {
+    await ingest(rogue, ...scan(src, 1, 80));
+    const [own] = await scansOf(src);
+    expect(own!.attributes.sensors).toMatchObject([{ id: rogue.id }]);
+    const change = { token: admin, json: { status } };
+    await service.call('updateAlert', `PUT /api/v1/alerts/${own!.id}`, change);
+    await ingest(honest, ...scan(src, 1000, 900));
+    const found = await scansOf(src);
+    expect(found).toHaveLength(alerts);
+    const shown = found.find(({ attributes }) => alerts === 1 || attributes.status === 'new')!;
+    expect(shown.attributes.severity).toBe('high');
+    expect(shown.attributes.sensors!.map(({ id }) => id).sort()).toEqual([honest.id, rogue.id].sort());
+  });
+});

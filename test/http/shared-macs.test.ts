@@ -1,4 +1,4 @@
-/** Machines behind one MAC address stay apart, and names that clients choose do not name servers. */
+/** Machines behind one MAC address stay apart, and no client alone names a server. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import type { Asset } from '../../src/contract/resources/asset.ts';
@@ -12,37 +12,38 @@ const start = Date.now() - 5 * 24 * hour;
 const iso = (ms: number) => new Date(ms).toISOString().replace('Z', '000+0000');
 let count = 0;
 
-const zeek = (ip: string, mac: string | undefined, atMs: number) => ({
+const zeek = (ip: string, mac: string | undefined, atMs: number, durationMs = 0) => ({
   _path: 'conn',
   ts: (start + atMs) / 1000,
   uid: `C${++count}`,
-  'id.orig_h': '10.200.0.1',
+  'id.orig_h': ip.includes(':') ? 'fd00:200::1' : '10.200.0.1',
   'id.orig_p': 40_000,
   'id.resp_h': ip,
   'id.resp_p': 443,
   proto: 'tcp',
+  duration: durationMs / 1000,
   conn_state: 'SF',
   history: 'ShADadFf',
   orig_pkts: 5,
   resp_pkts: 5,
   ...(mac === undefined ? {} : { resp_l2_addr: mac }),
 });
-const eve = (ip: string, mac: string, atMs: number) => ({
+const eve = (ip: string, mac: string | undefined, atMs: number, durationMs = 0) => ({
   event_type: 'flow',
-  timestamp: iso(start + atMs + 1000),
+  timestamp: iso(start + atMs + durationMs),
   flow_id: ++count,
-  src_ip: '10.200.0.1',
+  src_ip: ip.includes(':') ? 'fd00:200::1' : '10.200.0.1',
   src_port: 40_000,
   dest_ip: ip,
   dest_port: 443,
   proto: 'TCP',
   tcp: { tcp_flags: '1b', tcp_flags_ts: '1b', tcp_flags_tc: '1b' },
-  ether: { dest_macs: [mac] },
+  ...(mac === undefined ? {} : { ether: { dest_macs: [mac] } }),
   flow: {
     pkts_toserver: 5,
     pkts_toclient: 5,
     start: iso(start + atMs),
-    end: iso(start + atMs + 1000),
+    end: iso(start + atMs + durationMs),
     state: 'closed',
   },
 });
@@ -100,6 +101,25 @@ async function assetsOf(network: string): Promise<{ id: string; attributes: Asse
     token,
   });
   return (body as { data: { id: string; attributes: Asset }[] }).data;
+}
+const assetOf = async (ip: string) => {
+  const [asset] = await assetsOf(ip);
+  if (asset === undefined) throw new Error(`no asset has ${ip}`);
+  return asset;
+};
+const together = async (ips: readonly string[]) =>
+  vi.waitFor(async () => {
+    const ids = await Promise.all(ips.map(async (ip) => (await assetOf(ip)).id));
+    expect(new Set(ids).size).toBe(1);
+    return ids[0]!;
+  });
+async function alertsBy(query: string): Promise<Alert[]> {
+  const { body } = await service.call('listAlerts', `GET /api/v1/alerts?${query}`, { token });
+  return (body as { data: { attributes: Alert }[] }).data.map(({ attributes }) => attributes);
+}
+async function merge(from: string, into: string): Promise<void> {
+  const path = `POST /api/v1/assets/${from}/merge` as const;
+  expect(await service.call('mergeAsset', path, { token, json: { into } })).toMatchObject({ status: 200 });
 }
 const apart = async (network: string, hosts: number) =>
   vi.waitFor(async () => {
@@ -176,6 +196,129 @@ describe.each([
   });
 });
 
+describe.each([
+  ['Zeek', zeek, 1],
+  ['Suricata', eve, 2],
+] as const)('machines behind an unknown router in lines of %s', (_, line, second) => {
+  const place = (test: number) => {
+    const mac = `00:1b:63:01:${test.toString(16).padStart(2, '0')}:0${second}`;
+    return {
+      mac,
+      network: `10.${40 + test}.${second}.0/24`,
+      at: (n: number) => `10.${40 + test}.${second}.${n}`,
+    };
+  };
+
+  test('come apart once both are in use, with their alerts and services', async () => {
+    const { mac, network, at } = place(0);
+    const [a, b] = [at(1), at(2)];
+    await send(line(a, mac, 0), line(b, mac, minute), alertAt(b, 90_000));
+    const joined = await together([a, b]);
+    await vi.waitFor(async () => {
+      expect(await alertsBy(`dst_ip=${b}`)).toMatchObject([{ asset_ids: [joined] }]);
+      expect((await assetOf(a)).attributes).toMatchObject({ open_alerts: 1, service_count: 2 });
+    });
+    await send(line(a, mac, 2 * minute));
+    await apart(network, 2);
+    const [assetA, assetB] = [await assetOf(a), await assetOf(b)];
+    expect(assetA.id).toBe(joined);
+    expect(await alertsBy(`asset_id=${assetA.id}`)).toEqual([]);
+    expect(await alertsBy(`asset_id=${assetB.id}`)).toMatchObject([{ dst_ip: b, asset_ids: [assetB.id] }]);
+    await vi.waitFor(async () => {
+      const counts = { risk_score: 0, open_alerts: 0, service_count: 1, mac_addresses: [] };
+      expect((await assetOf(a)).attributes).toMatchObject(counts);
+      expect((await assetOf(b)).attributes).toMatchObject({ open_alerts: 1, service_count: 1 });
+    });
+    expect((await assetOf(b)).attributes.first_seen).toBe(new Date(start + minute).toISOString());
+    const { body } = await service.call('listAssetHistory', `GET /api/v1/assets/${joined}/history`, {
+      token,
+    });
+    const actions = (body as { data: { attributes: { action: string; ip_address?: string } }[] }).data;
+    expect(actions.map(({ attributes }) => [attributes.action, attributes.ip_address])).toContainEqual([
+      'address_left',
+      b,
+    ]);
+    await send(line(at(3), mac, 3 * minute), line(b, mac, 3 * minute));
+    await apart(network, 3);
+  });
+
+  test('come apart where one request shows all of them', async () => {
+    const { mac, network, at } = place(1);
+    await send(line(at(1), mac, 0), line(at(2), mac, minute), line(at(1), mac, 2 * minute));
+    await apart(network, 2);
+  });
+
+  test('come apart where there are four', async () => {
+    const { mac, network, at } = place(2);
+    for (let n = 0; n < 8; n++) await send(line(at((n % 4) + 1), mac, n * 5 * minute));
+    await apart(network, 4);
+  });
+
+  test('take back what they had before another owner of their address was known', async () => {
+    const { mac, network, at } = place(3);
+    const [a, b] = [at(1), at(2)];
+    await send(line(a, mac, 0));
+    await send(line(b, mac, minute), alertAt(b, 90_000));
+    await together([a, b]);
+    await send(line(b, `02:1b:63:00:03:0${second}`, 10 * minute));
+    await apart(network, 2);
+    await send(line(at(3), mac, 11 * minute), line(a, mac, 12 * minute), line(at(3), mac, 13 * minute));
+    await apart(network, 3);
+    await vi.waitFor(async () => {
+      expect(await alertsBy(`dst_ip=${b}`)).toMatchObject([{ asset_ids: [(await assetOf(b)).id] }]);
+    });
+  });
+
+  test('are told from one machine whose address is replaced', async () => {
+    const { mac, at } = place(4);
+    // The peers of the former address go on sending to it for a while.
+    await send(line(at(1), mac, 0), line(at(1), mac, minute, 15 * minute));
+    await send(line(at(2), mac, 2 * minute), line(at(2), mac, 14 * minute));
+    await send(line(at(2), mac, 20 * minute), line(at(3), mac, 21 * minute));
+    const id = await together([at(1), at(2), at(3)]);
+    // Back on its former network, hours later.
+    await send(line(at(1), mac, 6 * hour));
+    expect(await together([at(1), at(2), at(3)])).toBe(id);
+    expect((await assetOf(at(1))).attributes.mac_addresses).toEqual([mac]);
+  });
+
+  test('are told from one machine with addresses of both versions of IP', async () => {
+    const { mac, at } = place(5);
+    const prefix = `fd00:${second}:5:0`;
+    const own = [
+      at(1),
+      `${prefix}:21b:63ff:fe01:501`,
+      `${prefix}:5c1f::1`,
+      `${prefix}:99::2`,
+      `fd01:${second}::5`,
+    ];
+    for (let n = 0; n < 3; n++) await send(...own.map((ip, i) => line(ip, mac, n * minute + i)));
+    await together(own);
+    expect((await assetOf(at(1))).attributes.mac_addresses).toEqual([mac]);
+  });
+
+  test('are told from what people merged, before and after', async () => {
+    const { mac, network, at } = place(6);
+    const [a, b, c] = [at(1), at(2), at(3)];
+    await send(line(a, undefined, 0), line(b, undefined, 0));
+    await apart(network, 2);
+    await merge((await assetOf(b)).id, (await assetOf(a)).id);
+    const round = (at: number, ...ips: string[]) =>
+      [0, 1, 2].flatMap((n) => ips.map((ip, i) => line(ip, mac, at + (ips.length * n + i) * minute)));
+    await send(...round(minute, a, b));
+    const id = await together([a, b]);
+    await vi.waitFor(async () => expect((await assetOf(a)).attributes.mac_addresses).toEqual([mac]));
+    await send(...round(10 * minute, a, b, c));
+    await vi.waitFor(async () => expect((await assetOf(c)).id).not.toBe(id));
+    expect(await together([a, b])).toBe(id);
+    // Two addresses of one server look like two machines until people say otherwise.
+    await merge((await assetOf(c)).id, id);
+    await send(...round(20 * minute, a, b, c));
+    await send(...round(30 * minute, a, b, c));
+    expect(await together([a, b, c])).toBe(id);
+  });
+});
+
 describe('the name that a client asks for', () => {
   const cases: readonly (readonly [what: string, line: (ip: string) => object, named: boolean])[] = [
     ['names no server by itself', (ip) => tls(ip, 443, 'bank.example', {}), false],
@@ -220,5 +363,100 @@ describe('the name that a client asks for', () => {
       const [asset] = await assetsOf(ip);
       expect(asset?.attributes.hostnames).toEqual(named ? ['srv.corp.example'] : []);
     });
+  });
+});
+
+const zeekDns = (query: string, ip: string, client: string, mdns?: boolean) => ({
+  _path: 'dns',
+  ts: (start + hour) / 1000,
+  uid: `D${++count}`,
+  'id.orig_h': client,
+  'id.orig_p': mdns ? 5353 : 40_000,
+  'id.resp_h': mdns ? '224.0.0.251' : '10.200.0.53',
+  'id.resp_p': mdns ? 5353 : 53,
+  proto: 'udp',
+  query,
+  qtype_name: 'A',
+  rcode: 0,
+  rcode_name: 'NOERROR',
+  answers: [ip],
+});
+const eveDns = (query: string, ip: string, client: string, mdns?: boolean) => ({
+  event_type: 'dns',
+  timestamp: iso(start + hour),
+  flow_id: ++count,
+  src_ip: client,
+  src_port: mdns ? 5353 : 40_000,
+  dest_ip: mdns ? '224.0.0.251' : '10.200.0.53',
+  dest_port: mdns ? 5353 : 53,
+  proto: 'UDP',
+  dns: {
+    version: 2,
+    type: 'answer',
+    id: count,
+    rrname: query,
+    rrtype: 'A',
+    rcode: 'NOERROR',
+    answers: [{ rrname: query, rrtype: 'A', ttl: 60, rdata: ip }],
+  },
+});
+const http = {
+  Zeek: (ip: string, host: string) => ({
+    _path: 'http',
+    ts: (start + hour) / 1000,
+    uid: `H${++count}`,
+    'id.orig_h': '10.200.0.1',
+    'id.orig_p': 40_000,
+    'id.resp_h': ip,
+    'id.resp_p': 80,
+    method: 'GET',
+    host,
+    uri: '/',
+    status_code: 200,
+  }),
+  Suricata: (ip: string, hostname: string) => ({
+    event_type: 'http',
+    timestamp: iso(start + hour),
+    flow_id: ++count,
+    src_ip: '10.200.0.1',
+    src_port: 40_000,
+    dest_ip: ip,
+    dest_port: 80,
+    proto: 'TCP',
+    http: { hostname, url: '/', http_method: 'GET', status: 200 },
+  }),
+};
+
+describe.each([
+  ['Zeek', zeekDns, 1],
+  ['Suricata', eveDns, 2],
+] as const)('the names of a server in lines of %s', (sensor, dns, second) => {
+  const at = (n: number) => `10.31.${second}.${n}`;
+  const hostnamesOf = async (ip: string) => (await assetOf(ip)).attributes.hostnames;
+
+  test('are none that a client put into a request', async () => {
+    await send(zeek(at(1), undefined, 0), http[sensor](at(1), 'bank.example'), dns('a.lan', at(1), at(9)));
+    await vi.waitFor(async () => expect(await hostnamesOf(at(1))).toEqual(['a.lan']));
+  });
+
+  test('are those that several hosts use, whatever one host invents before and after', async () => {
+    const invent = (from: number) =>
+      Array.from({ length: 40 }, (_, n) => dns(`forged${from + n}.lan`, at(2), at(66)));
+    await send(zeek(at(2), undefined, 0), ...invent(0));
+    await send(...[7, 8, 9].flatMap((n) => [dns('files.lan', at(2), at(n)), dns('www.lan', at(2), at(n))]));
+    for (const from of [100, 200]) await send(...invent(from));
+    await send(dns('last.lan', at(3), at(9)), zeek(at(3), undefined, 0));
+    await vi.waitFor(async () => {
+      const names = await hostnamesOf(at(2));
+      expect(names.length).toBe(16);
+      expect(names.slice(0, 2)).toEqual(['files.lan', 'www.lan']);
+      expect((await assetOf(at(2))).attributes.name).toBe('files.lan');
+    });
+  });
+
+  test('are those that it announces itself, not those that others announce for it', async () => {
+    await send(zeek(at(4), undefined, 0), dns('bank.local', at(4), at(66), true));
+    await send(dns('printer.local', at(4), at(4), true));
+    await vi.waitFor(async () => expect(await hostnamesOf(at(4))).toEqual(['printer.local']));
   });
 });

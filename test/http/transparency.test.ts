@@ -486,7 +486,7 @@ describe('checkpoint and tiles', () => {
     ];
     for (const path of absent) {
       const answer = await get('getTile', `/tile/${path}`);
-      expect([path, ...failure(answer)]).toEqual([path, 404, 'NOT_FOUND', undefined]);
+      expect([path, ...failure(answer)]).toEqual([path, 404, 'NOT_FOUND', 'tile']);
       expect(answer.headers.get('cache-control')).toBe('no-store');
     }
     expect(failure(await get('getEntryBundle', '/tile/entries/000', tokens.auditor))[1]).toBe('NOT_FOUND');

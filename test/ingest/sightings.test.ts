@@ -136,7 +136,14 @@ const tls = {
 };
 
 test('a home server has the name that clients ask for, once it answered with a certificate of that name', () => {
-  const named = { kind: 'name', ip: '10.0.0.1', name: 'wiki.corp.example', from: 'tls', at };
+  const named = {
+    kind: 'name',
+    ip: '10.0.0.1',
+    name: 'wiki.corp.example',
+    from: 'tls',
+    clients: ['10.0.0.9'],
+    at,
+  };
   expect(told({ ...tls, server_name: 'Wiki.corp.example' })).toEqual({
     sightings: [named],
     counts: ignored,
@@ -182,7 +189,7 @@ test('Suricata tells of leases and of servers too', () => {
   expect(
     told({ ...hello, tls: { sni: 'git.corp', subject: 'C=DE, CN=git.corp', version: 'TLS 1.2' } }),
   ).toEqual({
-    sightings: [{ kind: 'name', ip: '10.0.0.1', name: 'git.corp', from: 'tls', at }],
+    sightings: [{ kind: 'name', ip: '10.0.0.1', name: 'git.corp', from: 'tls', clients: ['10.0.0.9'], at }],
     counts: ignored,
     errors: [],
   });

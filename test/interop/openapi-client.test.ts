@@ -1,7 +1,7 @@
 /**
- * A client that openapi-typescript and openapi-fetch make of the service's own OpenAPI document: a program that lists,
- * filters, streams and proves compiles with it under strict settings, and runs against the service. They are no
- * dependency: scripts/with-client-libraries.sh installs them.
+ * Generates a client from the service's OpenAPI document with openapi-typescript and openapi-fetch. A program
+ * that lists, filters, streams and proves compiles with it under strict settings, and runs against the
+ * service. These packages are not dependencies: scripts/with-client-libraries.sh installs them.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -91,7 +91,7 @@ let root = await hash(Uint8Array.of(0), Uint8Array.from(atob(leaf.canonical), (o
 for (const node of proof.audit_path) root = await hash(Uint8Array.of(1), root, hex(node));
 const proven = [...root].join() === [...hex(head.root_hash)].join();
 
-const created = told(await client.POST('/api/v1/assets', { body: { name: 'of a generated client' } }));
+const created = told(await client.POST('/api/v1/assets', { body: { name: 'from a generated client' } }));
 const alerts = told(await client.GET('/api/v1/alerts', { params: { query: { from: new Date(0).toISOString() } } }));
 
 console.log(
@@ -109,7 +109,7 @@ console.log(
 );
 `;
 
-describe.skipIf(folder === undefined)('a client made of the OpenAPI document', () => {
+describe.skipIf(folder === undefined)('a client generated from the OpenAPI document', () => {
   let service: Service;
   let token: string;
   let dir: string;

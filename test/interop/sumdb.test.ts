@@ -1,6 +1,7 @@
 /**
- * Checkpoints, tiles and proofs as golang.org/x/mod/sumdb sees them, and its notes as they are seen here. Needs Go and
- * that package where Debian puts it (golang-go, golang-golang-x-mod-dev); scripts/with-system-tools.sh brings both.
+ * Verifies our checkpoints, tiles and proofs with golang.org/x/mod/sumdb, and its notes with our code. Needs
+ * Go and that package at Debian's paths (golang-go, golang-golang-x-mod-dev); scripts/with-system-tools.sh
+ * provides both.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +32,7 @@ import { sha256 } from '../tlog/oracle.ts';
 
 const packages = '/usr/share/gocode';
 
-/** What is missing to test this here. */
+/** Why this cannot be tested here. */
 function findMissing(): string | undefined {
   if (spawnSync('go', ['version']).status !== 0) return 'go';
   return existsSync(join(packages, 'src/golang.org/x/mod/sumdb'))
@@ -78,7 +79,7 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What sumdb says of the log at a URL or in a folder. */
+  /** Returns sumdb's result for the log at a URL or in a folder. */
   async function check(where: string, key: string, firsts: readonly number[], leaves: readonly number[]) {
     const args = ['check', where, key, formatVerifierKey(witness.key), firsts.join(), leaves.join()];
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -90,18 +91,18 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
     return { code, stderr, report: code === 0 ? (JSON.parse(stdout) as Report) : undefined };
   }
 
-  /** The verifier key of the served log, from its key set. */
+  /** Returns the verifier key of the served log, from its key set. */
   async function logKey(): Promise<string> {
     const jwk = (await service.ledger.keys()).find(({ svc_purpose }) => svc_purpose === 'checkpoint')!;
     const publicKey = new Uint8Array(Buffer.from(String(jwk.x), 'base64url'));
     return formatVerifierKey(verifierKey(sha256, String(jwk.svc_origin), signatureTypes.ed25519, publicKey));
   }
 
-  test('is given the same key by the key set and by the status', async () => {
+  test('gets the same key from the key set and from the status', async () => {
     expect((await service.ledger.status()).checkpoint_vkey).toBe(await logKey());
   });
 
-  test('finds checkpoint, tiles, entries and proofs of the served log right, at each size to 70,000', async () => {
+  test('accepts checkpoint, tiles, entries and proofs of the served log at each size up to 70,000', async () => {
     for (const [i, size] of sizes.entries()) {
       const { ledger, url } = service;
       await grow(ledger, sizes[i - 1] ?? 0, size);
@@ -122,7 +123,7 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
     }
   });
 
-  test('finds a folder that candor mirror keeps right', async () => {
+  test('accepts a folder written by candor mirror', async () => {
     const mirror = join(folder, 'mirror');
     const { code, json } = await candor('mirror', service.url, '--to', mirror, '--json');
     expect([code, json]).toMatchObject([0, { tree_size: 70_000, entries: true }]);
@@ -161,7 +162,7 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
       writeFileSync(join(copy, path), content);
     }
 
-    test('verifies a cosignature, and refuses one over another checkpoint', async () => {
+    test('verifies a cosignature, and rejects one of another checkpoint', async () => {
       putCheckpoint([log.sign(text), witness.sign(text)]);
       expect((await check(copy, vkey, [1], [0])).report).toMatchObject({ witnessed: true });
       putCheckpoint();
@@ -171,7 +172,7 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
     });
 
     test.each(['tile/0/273.p/112', 'tile/1/000', 'tile/2/000.p/1', 'tile/entries/100'])(
-      'refuses a flipped bit in %s',
+      'rejects a flipped bit in %s',
       async (path) => {
         putCheckpoint();
         expect(await codeOf()).toBe(0);
@@ -183,7 +184,7 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
       },
     );
 
-    test('refuses a checkpoint of another size, with another signature, by another key', async () => {
+    test('rejects a checkpoint with another size, signature or key', async () => {
       putCheckpoint([log.sign(text)], text.replace('70000', '69999'));
       expect(await codeOf()).toBe(1);
       const signed = log.sign(text);
@@ -195,7 +196,7 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
     });
   });
 
-  test('verifies the tlog-proof of a bundle for its entry, and for no other', async () => {
+  test('verifies the tlog-proof of a bundle only for its entry', async () => {
     const size = await grownTo(700);
     const files = [join(folder, 'entry.tlog-proof'), join(folder, 'entry.json')] as const;
     const { leaf, checkpoint } = await service.ledger.bundle(
@@ -214,14 +215,14 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
     expect(run()).toMatchObject({ status: 1, stdout: '' });
   });
 
-  /** The size of the log, at least this. */
+  /** The minimum size of the log. */
   async function grownTo(least: number): Promise<number> {
     const { size } = await service.ledger.status();
     await grow(service.ledger, size, least);
     return Math.max(size, least);
   }
 
-  test('signs notes that verify here, and no others', () => {
+  test('signs notes that verify here, and changed ones do not', () => {
     const text = 'Größe\n\nzwei Zeilen — und mehr\n';
     const output = execFileSync(program, ['sign', 'log.example/go'], { input: text, encoding: 'utf8' });
     const { vkey, note } = JSON.parse(output) as { vkey: string; note: string };

@@ -61,6 +61,7 @@ const name = (ip: string, text: string, from = 'dns', at = start) => ({
   name: text,
   from,
   at,
+  ...(from === 'dns' ? { clients: ['10.0.0.9'] } : {}),
 });
 
 test('answers name home addresses, after aliases and in both families', () => {
@@ -95,7 +96,9 @@ test.each([
   ['PRINTER', 137, 'mdns'],
   ['printer.lan', 53, 'dns'],
 ])('%s by port %i is a name from %s', (query, dst_port, from) => {
-  expect(names(dns(query, [{ type: 'A', data: '10.0.0.7' }], { dst_port }))).toMatchObject([{ from }]);
+  expect(
+    names(dns(query, [{ type: 'A', data: '10.0.0.7' }], { dst_port, src_ip: '10.0.0.7' })),
+  ).toMatchObject([{ from }]);
 });
 
 test.each([undefined, '*', 'a b', '-a', `${'a'.repeat(254)}`, 'ä.example'])(
@@ -119,8 +122,21 @@ test.each([
   ['NetBIOS to all', { dst_ip: '255.255.255.255', dst_port: 137 }, true],
   ['NetBIOS abroad', { dst_ip: '198.51.100.53', dst_port: 137 }, false],
 ])('what %s answers counts: %o %s', (_by, changes, counts) => {
-  const found = names(dns('printer', [{ type: 'A', data: '10.0.0.7' }], changes));
+  const answers = [{ type: 'A', data: '10.0.0.7' }];
+  const found = names(dns('printer', answers, { src_ip: '10.0.0.7', ...changes }));
   expect(found.map((each) => each.kind === 'name' && each.name)).toEqual(counts ? ['printer'] : []);
+});
+
+test.each([5353, 5355, 137])('a host names no other by port %i', (dst_port) => {
+  const reverse = dns('7.0.0.10.in-addr.arpa', [{ type: 'PTR', data: 'bank.local' }], { dst_port });
+  const forward = dns('bank', [{ type: 'A', data: '10.0.0.7' }], { dst_port, dst_ip: '10.0.0.255' });
+  expect(names(reverse, forward)).toEqual([]);
+});
+
+test('a name comes with the hosts that asked for it, of which a few are enough', () => {
+  const answers = [{ type: 'A', data: '10.0.0.7' }];
+  const asked = [1, 2, 1, 3, 4, 5].map((n) => dns('a.lan', answers, { src_ip: `10.0.1.${n}` }));
+  expect(names(...asked)).toMatchObject([{ clients: ['10.0.1.1', '10.0.1.2', '10.0.1.3'] }]);
 });
 
 test('a reverse lookup names the address that it asks for, in both families', () => {

@@ -28,7 +28,7 @@ describe('the name that stands for a host', () => {
 describe('the names of a host', () => {
   const heard = (names: readonly HeardName[]) => names.map(({ name, from }) => `${from} ${name}`);
 
-  test('are in order of trust, newer ones first', () => {
+  test('are in order of trust, names that a host gives itself newest first', () => {
     let names: readonly HeardName[] = [];
     names = withName(names, { name: 'shop.example', from: 'tls', at: 1 });
     names = withName(names, { name: 'old', from: 'dhcp', at: 2 });
@@ -39,18 +39,38 @@ describe('the names of a host', () => {
     expect(heard(withName(names, { name: 'a.local', from: 'dhcp', at: 6 }))[1]).toBe('dhcp a.local');
   });
 
-  test('are bounded, and those that are trusted and still heard stay', () => {
+  test('are bounded by source, and a host that invents names pushes out none that others use', () => {
     let names: readonly HeardName[] = [];
+    const true_ = Array.from({ length: limits.maxHeardNames - 1 }, (_, i) => `true${i}`);
     names = withName(names, { name: 'real', from: 'dhcp', at: 1 });
+    for (const [i, name] of true_.entries())
+      names = withName(names, { name, from: 'dns', at: 2 + i, clients: ['10.0.0.1', '10.0.0.2'] });
     for (let i = 0; i < 100; i++) {
-      names = withName(names, { name: `tls${i}`, from: 'tls', at: 10 + i });
-      names = withName(names, { name: 'real', from: 'dhcp', at: i * 3_600_000 });
-      names = withName(names, { name: `spoofed${i}`, from: 'dhcp', at: i * 3_600_000 });
-      expect(names.length).toBeLessThanOrEqual(limits.maxHeardNames);
+      names = withName(names, { name: `forged${i}`, from: 'dns', at: 100 + i, clients: ['10.0.0.66'] });
+      names = withName(names, { name: `spoofed${i}`, from: 'dhcp', at: 100 + i });
     }
-    expect(heard(names)).toContain('dhcp real');
-    expect(heard(names).filter((name) => name.startsWith('tls'))).toEqual([]);
-    expect(withName(names, { name: 'late.example', from: 'tls', at: 1 })).toBe(names);
+    expect(heard(names)).toEqual(
+      expect.arrayContaining(['dhcp real', ...true_.map((name) => `dns ${name}`)]),
+    );
+    for (const from of ['dhcp', 'dns'])
+      expect(names.filter((each) => each.from === from)).toHaveLength(limits.maxHeardNames);
+    // A true name that comes late stays once two hosts use it.
+    names = withName(names, { name: 'late', from: 'dns', at: 300, clients: ['10.0.0.1', '10.0.0.2'] });
+    names = withName(names, { name: 'forged', from: 'dns', at: 301, clients: ['10.0.0.66'] });
+    expect(heard(names)).toContain('dns late');
+    expect(heard(names)).not.toContain('dns forged');
+  });
+
+  test('give way where they were not used for long', () => {
+    let names: readonly HeardName[] = [];
+    const clients = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
+    for (let i = 0; i < limits.maxHeardNames; i++)
+      names = withName(names, { name: `old${i}`, from: 'dns', at: i, clients });
+    const at = 40 * 86_400_000;
+    for (const name of ['old0', 'new'])
+      names = withName(names, { name, from: 'dns', at, clients: ['10.0.0.1'] });
+    expect(heard(names)).toContain('dns new');
+    expect(heard(names)).toContain('dns old0');
   });
 
   test('of two hosts that are one are the same whichever is first', () => {

@@ -47,7 +47,7 @@ describe('what one event shows', () => {
       [ssh({ duration_ms: 1500.5, app_protocol: 'ssh', dst_mac: macs.a })],
     ]);
     const times = { first: start, last: start + 1500 };
-    expect(hosts).toEqual([{ ip: '10.0.0.1', mac: macs.a, ...times }]);
+    expect(hosts).toEqual([{ ip: '10.0.0.1', mac: macs.a, ...times, began: start }]);
     expect(services).toEqual([
       {
         ip: '10.0.0.1',

@@ -38,7 +38,7 @@ test('an empty log answers LOG_EMPTY, and has its keys and its journal', async (
   );
 });
 
-test('entries get consecutive indices in order; heads, leaves and proofs of all sizes verify outside', async () => {
+test('entries get consecutive indices in order; heads, leaves and proofs of all sizes verify independently', async () => {
   const ledger = await open(folder());
   const heads = [];
   for (const [from, to] of [
@@ -78,7 +78,7 @@ test('canonical bytes are the JCS form of the whole entry, signed over the form 
   expect(leaf.canonical.buffer.byteLength).toBe(leaf.canonical.length); // can be moved
 });
 
-test('no data can make an entry unloggable', async () => {
+test('entries with any data can be logged', async () => {
   const ledger = await open(folder());
   let deep: unknown = 'x';
   for (let i = 0; i < 500; i++) deep = [deep];
@@ -131,7 +131,7 @@ test('appending is idempotent by id: in one call, in one batch, later and after 
   expect((await second.status()).size).toBe(4);
 });
 
-test('repeating what is in the log adds no entry, no head and no flush', async () => {
+test('repeated entries add no entry, no head and no flush', async () => {
   const steps: string[] = [];
   const ledger = await open(folder(), { hooks: { at: (step) => void steps.push(step) } });
   const first = await ledger.append(entries(0, 3));
@@ -142,13 +142,13 @@ test('repeating what is in the log adds no entry, no head and no flush', async (
   expect(steps.filter((step) => !step.startsWith('anchor'))).toEqual([]);
 });
 
-test('appends that come together share heads and flushes, and the head of each commit is kept', async () => {
+test('concurrent appends share heads and flushes, and the head of each commit is stored', async () => {
   const steps: string[] = [];
   const ledger = await open(folder(), { hooks: { at: (step) => void steps.push(step) } });
   const calls = Array.from({ length: 50 }, (_, i) => ledger.append([entry(i)]));
   const appended = (await Promise.all(calls)).flat();
   expect(appended.map((a) => a.leaf_index)).toEqual(Array.from({ length: 50 }, (_, i) => i));
-  // Each time at least half of what waits is signed and goes on: 25, 13, 6, 3, 2, 1.
+  // Each time, at least half of the waiting entries are signed and handed on: 25, 13, 6, 3, 2, 1.
   const sizes = new Set(appended.map((a) => a.tree_size));
   expect(sizes.size).toBeLessThanOrEqual(6);
   const commit = ['batch-taken', 'head-signed', 'in-transaction', 'flushed', 'released'];
@@ -157,7 +157,7 @@ test('appends that come together share heads and flushes, and the head of each c
   for (const size of sizes) expect((await ledger.head(size)).tree_size).toBe(size);
 });
 
-test('timestamps strictly increase by multiples of 1024, even when the clock goes backwards', async () => {
+test('timestamps strictly increase by multiples of 1024, even when the clock goes backward', async () => {
   let now = BigInt(Date.now()) * 1_000_000n + 567_123n;
   const dataDir = folder();
   const ledger = await open(dataDir, { clock: () => now });
@@ -177,7 +177,7 @@ test('timestamps strictly increase by multiples of 1024, even when the clock goe
   for (let i = 1; i < seen.length; i++) expect(seen[i]! > seen[i - 1]!).toBe(true);
 });
 
-test('an idle log signs its head anew after an hour, and the journal gets a line a day', async () => {
+test('an idle log signs its head again after an hour, and the journal gets a line per day', async () => {
   let now = BigInt(Date.now()) * 1_000_000n;
   const dataDir = folder();
   const ledger = await open(dataDir, { clock: () => now });
@@ -206,7 +206,7 @@ test('an idle log signs its head anew after an hour, and the journal gets a line
   expect(lines[1].head).toEqual(second);
 });
 
-test('every parameter is checked, and the answer names it', async () => {
+test('every parameter is validated, and the error names it', async () => {
   const ledger = await open(folder());
   await ledger.append(entries(0, 10));
   const size = { leaf_index: 3 };
@@ -241,7 +241,7 @@ test('every parameter is checked, and the answer names it', async () => {
   }
 });
 
-test('an entry that is none is refused with its field, and with it the whole call', async () => {
+test('an invalid entry is rejected with its field, and so is the whole call', async () => {
   const ledger = await open(folder());
   const good = entry(0);
   const bad: [string, object][] = [
@@ -264,14 +264,14 @@ test('an entry that is none is refused with its field, and with it the whole cal
   expect((await ledger.status()).size).toBe(0);
 });
 
-test('more entries than the queue holds are refused with OVERLOADED, and none of them is kept', async () => {
+test('more entries than the queue holds are rejected with OVERLOADED, and not stored', async () => {
   const ledger = await open(folder());
   const many = Array.from({ length: limits.maxQueuedAppends + 1 }, () => entry(0));
   expect(await codeOf(ledger.append(many))).toBe('OVERLOADED');
   expect((await ledger.append([entry(0)]))[0]!.leaf_index).toBe(0);
 });
 
-test('close finishes what was appended before it, and refuses what comes after', async () => {
+test('close finishes earlier appends and rejects later ones', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   const pending = ledger.append(entries(0, 5));

@@ -1,4 +1,4 @@
-/** What an auditor sees of a ledger in this process, and what it has logged about keys. */
+/** An auditor's view of a ledger in this process, and its entries about keys. */
 import { Fault } from '../../src/client/fault.ts';
 import { EmptyLog, type LogSource, NotFound } from '../../src/client/log-source.ts';
 import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
@@ -6,7 +6,7 @@ import { ServiceError } from '../../src/errors.ts';
 import { keyHistoryKinds, writeLeaf } from '../../src/http/log-entries.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 
-/** Answers as the service does. The path of what isn't served here is not found. */
+/** Answers as the service does. Paths that are not served here return not found. */
 export function sourceOf(ledger: Ledger): LogSource {
   const answer = async (target: string): Promise<string | Fault> => {
     const { pathname, searchParams } = new URL(target, 'http://log');
@@ -54,7 +54,7 @@ export function sourceOf(ledger: Ledger): LogSource {
   };
 }
 
-/** The only page of a list. */
+/** Formats the only page of a list. */
 function listOf(attributes: readonly string[]): string {
   const items = attributes.map((one) => `{"attributes":${one}}`);
   return `{"data":[${items.join(',')}],"pagination":{"page":1,"total_pages":1}}`;
@@ -69,7 +69,7 @@ export interface KeyEntry {
   readonly key_id: string;
 }
 
-/** The entries of kinds `key.*`, in the order of the log. */
+/** Returns the entries of kinds `key.*`, in the order of the log. */
 export async function keyEntries(ledger: Pick<Ledger, 'status' | 'leaf'>): Promise<KeyEntry[]> {
   const { size } = await ledger.status();
   const entries: KeyEntry[] = [];

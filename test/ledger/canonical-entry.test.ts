@@ -19,14 +19,14 @@ const anyEntry = fc.record({
 });
 const canonicalEntry = anyEntry.map((entry) => ({ entry, text: canonicalize(entry)! }));
 
-/** The bytes in the midst of others, which must not be read. */
+/** Surrounds the bytes with others, which must not be read. */
 function amid(bytes: Uint8Array, before: number, others: string): Buffer {
   const memory = Buffer.concat([Buffer.alloc(before, others), bytes, Buffer.from(others.repeat(40))]);
   return memory.subarray(before, before + bytes.length);
 }
 const others = fc.constantFrom('}', '"}}', 'a', '0', '\\', '{"a":', '\0');
 
-/** The same question, asked of a parser. */
+/** The same check, by a JSON parser. */
 function isEntry(bytes: Uint8Array): boolean {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -51,7 +51,7 @@ function isEntry(bytes: Uint8Array): boolean {
   }
 }
 
-test('the canonical form of every entry is read, and nothing beside it, one after another', () => {
+test('reads the canonical form of successive entries, without adjacent bytes', () => {
   const reader = new EntryReader();
   fc.assert(
     fc.property(canonicalEntry, fc.nat(9), others, ({ entry, text }, before, beside) => {
@@ -72,7 +72,7 @@ test('the canonical form of every entry is read, and nothing beside it, one afte
   );
 });
 
-test('what a parser would not take for one is none', () => {
+test('rejects everything that a parser would reject', () => {
   const reader = new EntryReader();
   const signs = fc.constantFrom(...'"\\{}[]:,0-19aAfg.eE \n\0\x7f\x80\xc3\xff');
   const places = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -93,7 +93,7 @@ test('what a parser would not take for one is none', () => {
       }
       const read = reader.read(amid(bytes, before, beside));
       if (read) taken += 1;
-      // Of kind and time only plain text is taken, and no more than there is room for.
+      // Kind and time must be plain text of limited length.
       if (read) expect(isEntry(bytes)).toBe(true);
       else if (isEntry(bytes)) {
         const { kind, occurred_at } = JSON.parse(String(bytes));
@@ -108,13 +108,13 @@ test('what a parser would not take for one is none', () => {
 test.each([
   ['members in another order', '{"b":1,"a":1}'],
   ['a member twice', '{"a":1,"a":1}'],
-  ['a number that JCS writes otherwise', '{"a":1.0}'],
-  ['a number with a zero before it', '{"a":01}'],
+  ['a number that JCS formats differently', '{"a":1.0}'],
+  ['a number with a leading zero', '{"a":01}'],
   ['an escape that JCS doesn’t make', '{"a":"\\u0041"}'],
   ['a control character', '{"a":"\n"}'],
   ['a space', '{"a": 1}'],
-  ['no object', '[]'],
-  ['too many objects within each other', `${'{"a":'.repeat(70)}1${'}'.repeat(70)}`],
+  ['not an object', '[]'],
+  ['too deeply nested objects', `${'{"a":'.repeat(70)}1${'}'.repeat(70)}`],
 ])('data with %s is not canonical', (_, data) => {
   const signature = 'f'.repeat(128);
   const id = '00000000-0000-7000-8000-000000000000';

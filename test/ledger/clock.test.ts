@@ -12,7 +12,7 @@ import { reverify } from './reverify.ts';
 
 const [minute, hour, day, year] = [60_000, 3_600_000, 86_400_000, 365 * 86_400_000];
 
-/** The clocks of a host that the test moves. */
+/** The clocks of a host, controlled by the test. */
 class Host {
   wall = Date.UTC(2026, 5, 1, 12);
   running = 5000;
@@ -37,7 +37,7 @@ class Host {
   }
 }
 
-/** A log with one entry, on a host whose clock is right. */
+/** A log with one entry, on a host whose clock is correct. */
 async function started(options: Partial<LedgerOptions> = {}) {
   const [host, dataDir] = [new Host(), folder()];
   const ledger = await open(dataDir, { ...host.options(), ...options });
@@ -60,7 +60,7 @@ const well = ['ok', []];
 const marked = ['ok', ['clock_jumped']];
 const refused = ['clock', ['clock_jumped']];
 
-test('a clock that jumps forward by years poisons nothing: entries are refused until it is corrected', async () => {
+test('after the clock jumps forward by years, entries are refused until it is corrected, and no head has a wrong time', async () => {
   const { host, ledger, append } = await started();
   host.wall += 4 * year;
   expect(await append()).toBe('UNAVAILABLE');
@@ -131,7 +131,7 @@ test('a head is not dated ahead even when the clock jumps in the middle of a com
   expect(await headMs(it.ledger)).toBeCloseTo(before, -1);
 });
 
-test('a jump forward of less than an hour is followed, and reported for a day', async () => {
+test('a forward jump of less than an hour is followed, and reported for a day', async () => {
   const { host, ledger, append } = await started();
   host.wall += 50 * minute;
   await ledger.tick();
@@ -143,7 +143,7 @@ test('a jump forward of less than an hour is followed, and reported for a day', 
   expect(await stateOf(ledger)).toEqual(well);
 });
 
-test('slewing and a stepped second are no jumps', async () => {
+test('slewing and a step of one second are not reported as jumps', async () => {
   const { host, ledger } = await started();
   for (let i = 0; i < 200; i++) {
     host.pass(minute);
@@ -153,7 +153,7 @@ test('slewing and a stepped second are no jumps', async () => {
   expect(await stateOf(ledger)).toEqual(well);
 });
 
-test('a machine that was suspended for a night had no jump; without a boot clock it is followed and reported', async () => {
+test('a night of suspension is not a jump; without a boot clock it is followed and reported', async () => {
   const { host, ledger, append } = await started();
   host.suspend(9 * hour);
   await ledger.tick();
@@ -167,7 +167,7 @@ test('a machine that was suspended for a night had no jump; without a boot clock
   expect(await append()).toBe('none');
 });
 
-test('after a jump back of less than an hour heads follow the last one in the smallest steps', async () => {
+test('after a backward jump of less than an hour, heads are dated in minimal steps', async () => {
   const { host, ledger, append } = await started();
   const before = BigInt((await ledger.head()).timestamp_ns);
   host.wall -= 30 * minute;
@@ -178,7 +178,7 @@ test('after a jump back of less than an hour heads follow the last one in the sm
   await reverify(ledger);
 });
 
-test('a jump back of a day refuses entries until the clock is corrected; the head is signed each hour all the same', async () => {
+test('after a backward jump of a day, entries are refused until the clock is corrected, and the head is still signed hourly', async () => {
   const { host, dataDir, ledger, append } = await started();
   host.wall -= day;
   expect(await append()).toBe('UNAVAILABLE');
@@ -198,10 +198,10 @@ test('a jump back of a day refuses entries until the clock is corrected; the hea
   expect(await append()).toBe('none');
 });
 
-test('a log with a head of years ahead says so at each start, and goes on once an operator confirms the clock', async () => {
+test('a log with a head years ahead reports it at each start, and accepts entries once an operator confirms the clock', async () => {
   const { host, dataDir, ledger, append, reopen } = await started();
   await ledger.close();
-  // The service used to follow any clock.
+  // Earlier versions followed any clock.
   host.wall += 4 * year;
   const poisoned = await reopen({ acceptClock: true });
   expect(await append(poisoned)).toBe('none');
@@ -229,7 +229,7 @@ test('a log with a head of years ahead says so at each start, and goes on once a
   await reverify(again);
 });
 
-test('a clock that is corrected while the service is stopped is accepted, however long it was refused', async () => {
+test('a clock corrected while the service is stopped is accepted, however long it was refused', async () => {
   const { host, ledger, append, reopen } = await started();
   host.wall += 90 * minute;
   expect(await append()).toBe('UNAVAILABLE');
@@ -244,7 +244,7 @@ test('a clock that is corrected while the service is stopped is accepted, howeve
   expect(await stateOf(corrected)).toEqual(well);
 });
 
-test('a restart makes no refused clock plausible; a corrected one ends the refusal', async () => {
+test('a refused clock stays refused after a restart, until it is corrected', async () => {
   const { host, dataDir, ledger, append, reopen } = await started();
   host.wall += 3 * day;
   expect(await append()).toBe('UNAVAILABLE');
@@ -270,10 +270,10 @@ test.each([
   [0, well],
   [40 * day, well],
   [2 * year, refused],
-])('after a kill the clock of the host is %i ms off', async (off, expected) => {
+])('a start with a host clock %i ms off after a kill', async (off, expected) => {
   const { host, dataDir, append } = await started();
   const copy = folder();
-  cloneFolder(dataDir, copy); // as the kill left it
+  cloneFolder(dataDir, copy); // in the state after the kill
   host.wall += off;
   const again = await open(copy, host.options());
   expect(await stateOf(again)).toEqual(expected);
@@ -283,7 +283,7 @@ test.each([
   await reverify(again);
 });
 
-test('a refused clock that an operator confirms is right, over restarts too', async () => {
+test('a refused clock that an operator confirms stays accepted across restarts', async () => {
   const { host, ledger, append, reopen } = await started();
   host.wall += 3 * day;
   await ledger.tick();
@@ -312,7 +312,7 @@ test.each([
   expect(await append(again)).toBe('none');
 });
 
-test('an empty log in a folder whose journal is dated ahead warns and takes entries', async () => {
+test('an empty log whose journal is dated ahead warns and accepts entries', async () => {
   const [host, dataDir] = [new Host(), folder()];
   await (await open(dataDir, host.options())).close();
   host.wall -= 5 * hour;
@@ -321,7 +321,7 @@ test('an empty log in a folder whose journal is dated ahead warns and takes entr
   await again.append([entry(0, {}, host.wall)]);
 });
 
-test('a malformed clock.json remembers nothing', async () => {
+test('a malformed clock.json is ignored', async () => {
   const { dataDir, ledger, append, reopen } = await started();
   await ledger.close();
   for (const text of ['', '{', 'null', '{"refused":{}}', '{"accepted_until_ns":"x"}']) {
@@ -344,12 +344,12 @@ test.each([
   expect((await result) ?? 'none').toBe(expected);
 });
 
-test('an entry of a key that the log missed for days is dated by its append', async () => {
+test('an entry about a key that was delayed for days is dated by its append', async () => {
   const { host, dataDir, ledger, reopen } = await started();
   await ledger.rotateKey('event-signing', 'ann');
   const [retired] = (await ledger.keyRecords()).filter(({ state }) => state === 'retired');
   await ledger.close();
-  // The file of the retired key promises an entry that the log does not have.
+  // The file of the retired key promises an entry that the log lacks.
   const path = join(dataDir, 'keys', `${retired!.kid}.json`);
   const file = JSON.parse(readFileSync(path, 'utf8'));
   const owed = file.svc_entries.at(-1);
@@ -363,7 +363,7 @@ test('an entry of a key that the log missed for days is dated by its append', as
   expect(logged.data).toMatchObject({ ...owed.data, delayed_from: owed.occurred_at });
 });
 
-test('keys that were made while the clock was ahead are rotated at once, and then by their age again', () => {
+test('keys created while the clock was ahead are rotated immediately, and later by their age', () => {
   const now = Date.UTC(2026, 0, 1);
   const schedule = { periods: { 'event-signing': 30 * day }, overlapMs: day };
   const file = (atMs: number, due?: number) =>

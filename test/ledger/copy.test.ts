@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { fsck } from '../../src/ledger/check/fsck.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 
-test('a copy ends with the head that it says, while appends go on', async () => {
+test('a copy made during appends ends with the reported head', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   let next = 0;
@@ -28,7 +28,7 @@ test('a copy ends with the head that it says, while appends go on', async () => 
   expect(new Set(sizes).size).toBeGreaterThan(1);
 });
 
-test('the keys are as of the same moment: a rotation waits until the copy is done', async () => {
+test('a rotation waits until the copy is done, so that the copied keys match', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   await ledger.append([entry(0)]);
@@ -44,7 +44,7 @@ test('the keys are as of the same moment: a rotation waits until the copy is don
   expect((await fsck({ dataDir: copy })).ok).toBe(true);
 });
 
-test('one copy at a time; into a folder that has one already it fails; none is made while closing', async () => {
+test('a second copy at a time, a copy into an existing one, and a copy while closing are rejected', async () => {
   const ledger = await open(folder());
   await ledger.append([entry(0)]);
   const copy = folder();
@@ -60,7 +60,7 @@ test('one copy at a time; into a folder that has one already it fails; none is m
   expect(await codeOf(ledger.copyTo(folder()))).toBe('UNAVAILABLE');
 });
 
-test('an empty log has a copy, too', async () => {
+test('an empty log can be copied', async () => {
   const ledger = await open(folder());
   const copy = folder();
   mkdirSync(copy, { recursive: true });

@@ -1,4 +1,4 @@
-/** What is there after a process was killed at each step of a commit. fault-table.test.ts has the other faults. */
+/** State after a process was killed at each step of a commit. fault-table.test.ts has the other faults. */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { codeOf, entry, folder, open } from './fixture.ts';
 import { checkAll } from './outside.ts';
 import { reverify } from './reverify.ts';
 
-/** After the third commit's fault: how many entries are in the log, and how many of them were answered. */
+/** After the third commit's fault: the number of entries in the log, and of answered ones. */
 const table: { step: LedgerStep; logged: number; answered: number }[] = [
   { step: 'batch-taken', logged: 2, answered: 2 },
   { step: 'head-signed', logged: 2, answered: 2 },
@@ -34,10 +34,11 @@ test.each(table)(
 );
 
 test.each(['anchor-written', 'anchor-renamed'] as const)(
-  'killed at %s: every answered entry is there, and the anchor is whole',
+  'killed at %s: every answered entry is in the log, and the anchor is intact',
   async (step) => {
     const dataDir = folder();
-    // The first write of the anchor in this life and in the next: missing or old, half done or done.
+    // The first write of the anchor in this process and in the next: the anchor is missing or old, the write
+    // partial or complete.
     for (let life = 0; life < 2; life++) {
       const before = life === 0 ? 0 : anchorSize(dataDir);
       const answers = await runUntilKilled(dataDir, step, 1);
@@ -57,7 +58,7 @@ test.each(['anchor-written', 'anchor-renamed'] as const)(
   },
 );
 
-test('an anchor whose folder is missing is found out before the log begins', async () => {
+test('a missing folder of the anchor is detected before the log begins', async () => {
   const dataDir = folder();
   await expect(openLedger({ dataDir, anchorPath: join(dataDir, 'volume', 'anchor.json') })).rejects.toThrow(
     'volume',
@@ -65,7 +66,7 @@ test('an anchor whose folder is missing is found out before the log begins', asy
   expect(readdirSync(dataDir)).toEqual([]);
 });
 
-test('two ledgers over one file: the second to write stops, the first is unharmed', async () => {
+test('of two ledgers on one file, the second to write stops, and the first is not affected', async () => {
   const dataDir = folder();
   const fatal: unknown[] = [];
   const first = await open(dataDir);
@@ -78,10 +79,10 @@ test('two ledgers over one file: the second to write stops, the first is unharme
   await second.close();
 });
 
-test('an initialisation that was interrupted anywhere goes on at the next start', async () => {
+test('an initialisation interrupted at any step continues at the next start', async () => {
   const dataDir = folder();
   const path = join(dataDir, 'ledger.mdb');
-  await new LmdbStorage(path).close(); // the file, and nothing in it
+  await new LmdbStorage(path).close(); // an empty file
   await (await open(dataDir)).close();
   expect(readdirSync(join(dataDir, 'keys'))).toHaveLength(4);
 
@@ -96,7 +97,7 @@ test('an initialisation that was interrupted anywhere goes on at the next start'
   expect(readdirSync(join(other, 'keys'))).toHaveLength(4);
 });
 
-/** Everything that was answered is where the answer said; what the sender repeats is logged once. */
+/** Checks that every answered entry has its index, and that repeated entries are logged once. */
 async function checkAgain(
   ledger: Awaited<ReturnType<typeof open>>,
   answers: readonly Appended[],
@@ -124,7 +125,7 @@ function runUntilKilled(dataDir: string, step: LedgerStep, nth: number): Promise
   });
   return new Promise((resolve, reject) => {
     child.on('close', (_, signal) => {
-      if (signal !== 'SIGKILL') reject(new Error(`the child ended by itself: ${errors}`));
+      if (signal !== 'SIGKILL') reject(new Error(`the child was not killed: ${errors}`));
       else
         resolve(
           out

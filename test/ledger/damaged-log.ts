@@ -12,7 +12,7 @@ import { entries, folder } from './fixture.ts';
 
 export const pageBytes = 4096;
 
-/** A closed log, and what a person who was there knows of it. */
+/** A closed log, and what is known about its content. */
 export interface KnownLog {
   readonly dataDir: string;
   readonly canonical: readonly Buffer[];
@@ -20,7 +20,7 @@ export interface KnownLog {
   readonly heads: readonly SignedHead[];
 }
 
-/** A log that grew in these steps, removed after the test. */
+/** Creates a log that grows in these steps, removed after the test. */
 export function logOf(...sizes: readonly number[]): Promise<KnownLog> {
   return logIn(folder(), ...sizes);
 }
@@ -41,7 +41,7 @@ export async function logIn(dataDir: string, ...sizes: readonly number[]): Promi
   return { dataDir, canonical, heads };
 }
 
-/** The same in another folder, removed after the test. */
+/** Copies the log to another folder, removed after the test. */
 export function copyOf(log: KnownLog): KnownLog {
   const dataDir = folder();
   cloneFolder(log.dataDir, dataDir);
@@ -61,7 +61,7 @@ export function scribble(log: Pick<KnownLog, 'dataDir'>, change: (bytes: Buffer)
   writeFileSync(fileOf(log), bytes);
 }
 
-/** Flips a bit `at` bytes behind the first place in the file where these bytes stand. */
+/** Flips a bit `at` bytes after the first occurrence of these bytes in the file. */
 export function flipIn(log: Pick<KnownLog, 'dataDir'>, wanted: Uint8Array, at: number): void {
   scribble(log, (bytes) => {
     for (let from = bytes.indexOf(wanted); from >= 0; from = bytes.indexOf(wanted, from + 1))
@@ -70,8 +70,8 @@ export function flipIn(log: Pick<KnownLog, 'dataDir'>, wanted: Uint8Array, at: n
 }
 
 /**
- * Flips a bit in the file under a running service, as a failing disk does: LMDB maps the file and sees it at once.
- * Returns what flips it back.
+ * Flips a bit in the file under a running service, as a failing disk does: LMDB maps the file and sees it
+ * immediately. Returns a function that reverts it.
  */
 export function flipInPlace(log: Pick<KnownLog, 'dataDir'>, wanted: Uint8Array, at: number): () => void {
   const bytes = readFileSync(fileOf(log));
@@ -91,7 +91,7 @@ export function cut(log: Pick<KnownLog, 'dataDir'>, pages: number): void {
   truncateSync(fileOf(log), pages * pageBytes);
 }
 
-/** Changes rows through LMDB, as a program would that isn't ours. */
+/** Changes rows through LMDB, as another program would. */
 export async function tamper(
   log: Pick<KnownLog, 'dataDir'>,
   name: string,
@@ -113,8 +113,9 @@ export function headRow(head: SignedHead): Buffer {
 }
 
 /**
- * How many leaves can be saved, for a person who knows all entries and heads: the largest head of which the file, or what
- * is kept beside it, still has the bytes, and the file the bytes of every entry before it.
+ * Returns how many leaves can be recovered, computed from all entries and heads: the leaves of the largest
+ * head whose bytes are still in the file or beside it, and for which the file has the bytes of every earlier
+ * entry.
  */
 export function recoverable(log: KnownLog, beside: readonly SignedHead[]): number {
   const bytes = readFileSync(fileOf(log));

@@ -7,7 +7,7 @@ import type { SigningKey } from '../../src/ledger/keys/signing-key.ts';
 import type { StoredEntry } from '../../src/ledger/storage/storage.ts';
 import { entries } from './fixture-entry.ts';
 
-/** A real key, whose signatures may be held back. */
+/** A real key whose signatures can be delayed. */
 function keyOf(kid: string, delay: () => Promise<void> = async () => {}) {
   const { privateKey } = generateKeyPairSync('ed25519');
   const key: SigningKey = {
@@ -30,7 +30,7 @@ function isSignedBy(stored: StoredEntry, kid: string, publicKey: KeyObject): boo
   return entry.key_id === kid && verify(null, signedBytes(entry), publicKey, signature);
 }
 
-test('whichever signature is ready first, calls go on in the order in which they came, each with its own entries', async () => {
+test('calls continue in order of arrival, each with its own entries, whichever signature is ready first', async () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(sizes, fc.infiniteStream(fc.integer({ min: 0, max: 3 })), async (counts, waits) => {
@@ -63,7 +63,7 @@ test('whichever signature is ready first, calls go on in the order in which they
   );
 });
 
-test('an entry that waited while its key was replaced is handed on under the new key', async () => {
+test('an entry that waited while its key was replaced is signed by the new key', async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -86,7 +86,7 @@ test('an entry that waited while its key was replaced is handed on under the new
   expect(seen.every((stored) => isSignedBy(stored, kids[1], successor.publicKey))).toBe(true);
 });
 
-test('a signature that cannot be made fails its own call; the next ones go on', async () => {
+test('a failing signature fails only its own call', async () => {
   const { key } = keyOf(kids[0]);
   let broken = true;
   const failing: SigningKey = {
@@ -103,7 +103,7 @@ test('a signature that cannot be made fails its own call; the next ones go on', 
   expect(signer.entries).toBe(0);
 });
 
-test('a call is never failed and handed on as well: a signature that failed beside the thread is made on it', async () => {
+test('a signature that failed outside the thread is made synchronously, so that a call never both fails and continues', async () => {
   const { key, publicKey } = keyOf(kids[0]);
   const flaky: SigningKey = { ...key, signLater: () => Promise.reject(new Error('no thread')) };
   const seen: StoredEntry[] = [];

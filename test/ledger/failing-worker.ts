@@ -1,4 +1,7 @@
-/** The ledger's thread over a disk whose flush fails once: at the first append while `<data folder>/fail` exists. */
+/**
+ * The ledger's thread on a disk whose flush fails once: at the first append while `<data folder>/fail`
+ * exists.
+ */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';

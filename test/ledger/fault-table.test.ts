@@ -1,6 +1,7 @@
 /**
- * Every step of a commit, failing before it has happened and after ("failed", "failed, but persisted"), while the log
- * is idle, busy, and signing its head anew: what callers are told, what is on disk, and that an auditor sees nothing.
+ * Every step of a commit fails before and after it has happened ("failed", "failed, but persisted"), while
+ * the log is idle, busy, and re-signing its head. Checked are the answers to callers, the state on disk, and
+ * that an auditor finds no fault.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,11 +16,11 @@ import { limits } from '../../src/limits.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';
 
-/** The disk's refusals as lmdb passes them on: the number of the error. */
+/** Disk errors as passed on by lmdb: the number of the error. */
 const errors = { EIO: 5, ENOSPC: 28 } as const;
 const refusal = (name: keyof typeof errors) => Object.assign(new Error(name), { code: errors[name] });
 
-/** Where the fault comes. A hook stands between two steps: after the one it is named for, before the next. */
+/** Place of the fault. A hook runs after the step that it is named for, before the next. */
 type Place = LedgerStep | 'commit, not persisted' | 'commit, but persisted';
 
 const places: readonly { place: Place; persisted: boolean; answered: boolean }[] = [
@@ -34,11 +35,11 @@ const places: readonly { place: Place; persisted: boolean; answered: boolean }[]
 
 const hour = 3_600_000_000_000n;
 
-/** A ledger that fails at `place` once it is armed, with a clock that stands still unless it is moved. */
+/** A ledger that fails at `place` once it is armed. Its clock stands still unless it is moved. */
 async function fragile(dataDir: string, place: Place, error: Error) {
   const clock = { now: BigInt(Date.now()) * 1_000_000n };
   const fatal: unknown[] = [];
-  /** Size after the last commit that was tried. */
+  /** Size after the last attempted commit. */
   let tried = 0;
   let armed = false;
   const strike = (here: Place) => {
@@ -65,7 +66,7 @@ async function fragile(dataDir: string, place: Place, error: Error) {
   return { ledger, clock, fatal, arm, tried: () => tried };
 }
 
-/** The same storage, with another way to commit. */
+/** The same storage with a different commit function. */
 function wrapped(inner: LedgerStorage, commit: LedgerStorage['commit']): LedgerStorage {
   return new Proxy(inner, {
     get(target, name) {
@@ -76,7 +77,7 @@ function wrapped(inner: LedgerStorage, commit: LedgerStorage['commit']): LedgerS
   });
 }
 
-/** The thread has stopped for good, whatever is asked of it, and has said why once. */
+/** Checks that the thread has stopped for good and has reported the cause once. */
 async function hasStopped({ ledger, fatal }: { ledger: DurableLedger; fatal: unknown[] }, error: Error) {
   expect(fatal).toEqual([error]);
   expect(await codeOf(ledger.append([entry(900)]))).toBe('WORKER_LOST');
@@ -97,7 +98,7 @@ test.each(cases)('idle, $failure at $place', async ({ place, persisted, answered
   const call = broken.ledger.append(entries(5, 8));
   if (answered) answers.push(...(await call));
   else expect(await codeOf(call)).toBe('WORKER_LOST');
-  // A head that may not be on disk is never shown.
+  // A head that may not be on disk is never served.
   const shown = await broken.ledger.head();
   if (answered) expect(shown.tree_size).toBe(8);
   else expect(shown).toEqual(pin);
@@ -116,7 +117,7 @@ test.each(cases)('busy, $failure at $place', async ({ place, persisted, answered
   const error = refusal(failure);
   const broken = await fragile(dataDir, place, error);
   const calls: { sent: UnsignedEntry[]; outcome: Promise<Appended[] | string> }[] = [];
-  /** Each caller has entries of its own and one that its neighbour sends too. */
+  /** Each caller has its own entries and one that its neighbour sends too. */
   const send = (n: number) => {
     const sent = [...entries(4 * n, 4 * n + 4), entry(4 * n + 4)];
     const outcome = broken.ledger.append(sent).catch((failed: unknown) => (failed as ServiceError).code);
@@ -125,14 +126,14 @@ test.each(cases)('busy, $failure at $place', async ({ place, persisted, answered
   for (let n = 0; n < 4; n++) send(n);
   await Promise.all(calls.map(({ outcome }) => outcome));
   const pin = await broken.ledger.head();
-  // Callers that come before the fault, with it, and after it.
+  // Callers before the fault, during it, and after it.
   for (let n = 4; n < 8; n++) send(n);
   broken.arm();
   await calls[4]!.outcome;
   for (let n = 8; n < 12; n++) send(n);
   const outcomes = await Promise.all(calls.map(({ outcome }) => outcome));
   const answers = outcomes.filter((outcome) => typeof outcome !== 'string').flat();
-  // Some of the four that were waiting share the commit that fails; the last entry of call n has index 4n + 4.
+  // Some of the four waiting entries share the failing commit; the last entry of call n has index 4n + 4.
   const size = persisted ? broken.tried() : 17;
   const expected = (n: number) => (n < 4 || (answered && 4 * n + 4 < size) ? 'answered' : 'WORKER_LOST');
   expect(outcomes.map((outcome) => (typeof outcome === 'string' ? outcome : 'answered'))).toEqual(
@@ -151,30 +152,34 @@ test.each(cases)('busy, $failure at $place', async ({ place, persisted, answered
   await reverify(again, { pins: [pin, found.head], answers: [...answers, ...retried] });
 });
 
-test.each(cases)('signing anew, $failure at $place', async ({ place, persisted, answered, failure }) => {
-  const dataDir = folder();
-  const error = refusal(failure);
-  const broken = await fragile(dataDir, place, error);
-  const answers = await broken.ledger.append(entries(0, 3));
-  const pin = await broken.ledger.head();
-  broken.clock.now += 2n * hour;
-  broken.arm();
-  await broken.ledger.tick();
-  const shown = await broken.ledger.head();
-  if (answered) expect(shown.timestamp_ns).toBeGreaterThan(pin.timestamp_ns);
-  else expect(shown).toEqual(pin);
-  await hasStopped(broken, error);
+test.each(cases)(
+  're-signing the head, $failure at $place',
+  async ({ place, persisted, answered, failure }) => {
+    const dataDir = folder();
+    const error = refusal(failure);
+    const broken = await fragile(dataDir, place, error);
+    const answers = await broken.ledger.append(entries(0, 3));
+    const pin = await broken.ledger.head();
+    broken.clock.now += 2n * hour;
+    broken.arm();
+    await broken.ledger.tick();
+    const shown = await broken.ledger.head();
+    if (answered) expect(shown.timestamp_ns).toBeGreaterThan(pin.timestamp_ns);
+    else expect(shown).toEqual(pin);
+    await hasStopped(broken, error);
 
-  const again = await open(dataDir, { clock: () => broken.clock.now });
-  const found = await reverify(again, { pins: [pin, shown], answers });
-  expect(found.head.tree_size).toBe(3);
-  if (persisted) expect(found.head.timestamp_ns).toBeGreaterThan(pin.timestamp_ns);
-  else expect(found.head).toEqual(pin);
-  // A head that was signed and lost may have had this very time: the next one is later than all that are known.
-  const retried = await again.append(entries(2, 5));
-  expect(retried.map((a) => a.leaf_index)).toEqual([2, 3, 4]);
-  await reverify(again, { pins: [pin, shown, found.head], answers: [...answers, ...retried] });
-});
+    const again = await open(dataDir, { clock: () => broken.clock.now });
+    const found = await reverify(again, { pins: [pin, shown], answers });
+    expect(found.head.tree_size).toBe(3);
+    if (persisted) expect(found.head.timestamp_ns).toBeGreaterThan(pin.timestamp_ns);
+    else expect(found.head).toEqual(pin);
+    // A head that was signed and lost may have had this time, so the next one must be later than all known
+    // ones.
+    const retried = await again.append(entries(2, 5));
+    expect(retried.map((a) => a.leaf_index)).toEqual([2, 3, 4]);
+    await reverify(again, { pins: [pin, shown, found.head], answers: [...answers, ...retried] });
+  },
+);
 
 test.each([
   ['headOf', (ledger: DurableLedger) => ledger.head(1), 'INTERNAL', 'ok'],
@@ -207,7 +212,7 @@ test.each([
   },
 );
 
-test('no entry is taken while the disk is nearly full: none of them is lost or kept, and the log goes on after', async () => {
+test('entries are refused while the disk is nearly full, and accepted afterwards', async () => {
   const dataDir = folder();
   let free = Number.POSITIVE_INFINITY;
   const ledger = await open(dataDir, { freeBytes: () => free });
@@ -219,14 +224,14 @@ test('no entry is taken while the disk is nearly full: none of them is lost or k
     await expect(call).rejects.toMatchObject({ code: 'UNAVAILABLE', details: { reason: 'disk_full' } });
   expect(await ledger.head()).toEqual(pin);
   free = 0;
-  expect(await ledger.append([entry(1)])).toEqual([answers[1]]); // it is there: nothing has to be written
+  expect(await ledger.append([entry(1)])).toEqual([answers[1]]); // already in the log: nothing has to be written
   free = Number.POSITIVE_INFINITY;
   const later = await ledger.append([entry(5), entry(3), entry(4), entry(1)]);
   expect(later.map((a) => a.leaf_index)).toEqual([3, 4, 5, 1]);
   await reverify(ledger, { pins: [pin], answers: [...answers, ...later] });
 });
 
-test('while the disk is nearly full the clock writes nothing, which could fail; later it does what was due', async () => {
+test('timed work writes nothing while the disk is nearly full, and is done later', async () => {
   const clock = { now: BigInt(Date.now()) * 1_000_000n };
   let free = Number.POSITIVE_INFINITY;
   const dataDir = folder();
@@ -247,7 +252,7 @@ test('while the disk is nearly full the clock writes nothing, which could fail; 
 });
 
 test.each(['anchor-written', 'anchor-renamed'] as const)(
-  'an anchor that fails once (%s) is written again: no entry is lost, and appends go on',
+  'a failed anchor write (%s) is retried, while appends continue',
   async (place) => {
     const dataDir = folder();
     const error = refusal('EIO');

@@ -1,7 +1,7 @@
 import type { UnsignedEntry } from '../../src/ledger/ledger.ts';
 import { uuid7 } from '../../src/uuid.ts';
 
-/** The nth entry of a test, which occurred just now: its id depends on `n` only. */
+/** Returns the nth entry of a test, which occurred just now. Its id depends only on `n`. */
 export function entry(n: number, data: Record<string, unknown> = { n }, atMs = Date.now()): UnsignedEntry {
   const random = `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`;
   return {

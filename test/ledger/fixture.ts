@@ -7,14 +7,14 @@ import { type DurableLedger, type LedgerOptions, openLedger } from '../../src/le
 
 export { entries, entry } from './fixture-entry.ts';
 
-/** An empty data folder, removed after the test. */
+/** Creates an empty data folder, removed after the test. */
 export function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'candor-ledger-'));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
-/** A ledger that is closed after the test; a fatal error fails the test unless `onFatal` is given. */
+/** Opens a ledger that is closed after the test. A fatal error fails the test unless `onFatal` is given. */
 export async function open(dataDir: string, options: Partial<LedgerOptions> = {}): Promise<DurableLedger> {
   const ledger = await openLedger({ dataDir, ...options });
   onTestFinished(() => ledger.close());
@@ -27,7 +27,7 @@ export function rawKey(jwks: readonly PublicJwk[], kid: string): Uint8Array {
   return new Uint8Array(Buffer.from(String(jwk.x), 'base64url'));
 }
 
-/** The code of a failure. */
+/** Returns the code of a failure. */
 export async function codeOf(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
@@ -37,7 +37,7 @@ export async function codeOf(promise: Promise<unknown>): Promise<string> {
   }
 }
 
-/** The field that INVALID_REQUEST names. */
+/** Returns the field named by INVALID_REQUEST. */
 export async function fieldOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

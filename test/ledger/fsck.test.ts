@@ -53,7 +53,7 @@ afterAll(() => rmSync(whole.dataDir, { recursive: true, force: true }));
 
 const codes = ({ counts }: FsckReport): FindingCode[] => Object.keys(counts).sort() as FindingCode[];
 
-test('a whole log has no findings, its signatures included, and the check changes no byte', async () => {
+test('an intact log with valid signatures has no findings, and the check changes no byte', async () => {
   const before = hashOf(fileOf(whole));
   const names = readdirSync(whole.dataDir).sort();
   const report = await fsck({ dataDir: whole.dataDir, signatures: true });
@@ -63,19 +63,19 @@ test('a whole log has no findings, its signatures included, and the check change
   expect(readdirSync(whole.dataDir).sort()).toEqual(names);
 });
 
-test.each([0, 1, 256, 257])('so has one of %i entries, or none', async (size) => {
+test.each([0, 1, 256, 257])('a log of %i entries has no findings', async (size) => {
   const log = await (size === 0 ? logOf() : logOf(size));
   expect(await fsck({ dataDir: log.dataDir, signatures: true })).toMatchObject({ ok: true, size });
 });
 
-test('a folder that is a copy without anchor and journal, as in a backup, is whole too', async () => {
+test('a copy without anchor and journal, as in a backup, has no findings', async () => {
   const log = copyOf(whole);
   rmSync(join(log.dataDir, 'anchor.json'));
   rmSync(join(log.dataDir, 'journal.ndjson'));
   expect(await fsck({ dataDir: log.dataDir })).toMatchObject({ ok: true, size: 700 });
 });
 
-/** A log of which nobody waits for each head: written as a rebuild writes it, with unsigned entries. */
+/** A log without the heads of single commits: written as a rebuild writes it, with unsigned entries. */
 async function bulkLog(size: number, headsAt: readonly number[]): Promise<KnownLog> {
   const small = await logOf(1);
   rmSync(join(small.dataDir, 'anchor.json'));
@@ -106,14 +106,14 @@ async function bulkLog(size: number, headsAt: readonly number[]): Promise<KnownL
   return small;
 }
 
-test('a log of several segments is derived whole, in one thread as in two', {
+test('a log of several segments is checked with the same result in one and in two threads', {
   timeout: 120_000,
 }, async () => {
   const size = 2 * 65_536 + 300;
   const log = await bulkLog(size, [5, 65_535, 65_536, 65_537, 100_000, 131_072, 131_073, size]);
   const { dataDir } = log;
   for (const threads of [1, 2]) expect(await fsck({ dataDir, threads })).toMatchObject({ ok: true, size });
-  // As an older version left it: start-up adds the places that are missing.
+  // As left by an older version: start-up adds the missing index entries.
   const lastChunk = ['alert.raised', Math.floor((size - 1) / 256)] as never;
   await tamper(log, 'kinds', (rows) => rows.removeSync(lastChunk));
   expect(await fsck({ dataDir, threads: 2 })).toMatchObject({ ok: true, size });
@@ -130,7 +130,7 @@ test('a log of several segments is derived whole, in one thread as in two', {
   for (const threads of [1, 2]) expect((await fsck({ dataDir, threads })).counts).toMatchObject(expected);
 });
 
-test('keys that took over from each other cover what they signed', async () => {
+test('successive keys cover what they signed', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   await ledger.append(entries(0, 10));
@@ -151,7 +151,7 @@ test('keys that took over from each other cover what they signed', async () => {
 test.each([
   ['event-signing', 'entry_key'],
   ['transparency-sth', 'head_range'],
-] as const)('a %s key whose file is of before it signed covers nothing', async (purpose, code) => {
+] as const)('a %s key whose file is older than its first signature covers nothing', async (purpose, code) => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   await ledger.append(entries(0, 10));
@@ -236,7 +236,7 @@ const damages: readonly Damage[] = [
     damage: (log) => flipIn(log, headRow(log.heads[2]!), 20),
   },
   {
-    name: 'a row of heads that is none',
+    name: 'a malformed row of the heads',
     expected: ['head_malformed'],
     damage: (log) => tamper(log, 'heads', (rows) => rows.putSync([650, 1], Buffer.alloc(17))),
   },
@@ -247,7 +247,7 @@ const damages: readonly Damage[] = [
       tamper(log, 'heads', (rows) => rows.removeSync([...rows.getKeys({ start: [255, 0], limit: 1 })][0]!)),
   },
   {
-    name: 'a head of which the entries give another root, signed all the same',
+    name: 'a signed head with a root that differs from the entries',
     expected: ['head_numbers', 'head_root'],
     position: 650,
     damage: forgeHead,
@@ -259,7 +259,7 @@ const damages: readonly Damage[] = [
     damage: (log) => tamper(log, 'ids', (rows) => rows.removeSync([...rows.getKeys({ limit: 1 })][0]!)),
   },
   {
-    name: 'an id that leads to another entry',
+    name: 'an id that leads to the wrong entry',
     expected: ['id_index'],
     damage: (log) =>
       tamper(log, 'ids', (rows) => {
@@ -268,7 +268,7 @@ const damages: readonly Damage[] = [
       }),
   },
   {
-    name: 'a place in the index by kind',
+    name: 'an entry in the index by kind',
     expected: ['kind_index'],
     damage: flipRow('kinds', ['alert.raised', 0] as never, 5),
   },
@@ -300,7 +300,7 @@ const damages: readonly Damage[] = [
     },
   },
   {
-    name: 'a line in the journal that nobody signed',
+    name: 'an unsigned line in the journal',
     expected: ['journal_signature'],
     damage: (log) => {
       const head = readFileSync(join(log.dataDir, 'anchor.json'), 'utf8')
@@ -351,7 +351,7 @@ function olderMeta(bytes: Buffer): number {
   return bytes.readBigUInt64LE(152) < bytes.readBigUInt64LE(pageBytes + 152) ? 0 : pageBytes;
 }
 
-/** The operator signs a root that the entries never had. */
+/** Signs a root that the entries never had. */
 async function forgeHead(log: KnownLog): Promise<void> {
   const key = (await KeyRing.load(join(log.dataDir, 'keys'))).active('transparency-sth')!;
   const [before, after] = [log.heads[6]!, lastHead(log)];
@@ -360,7 +360,7 @@ async function forgeHead(log: KnownLog): Promise<void> {
   await tamper(log, 'heads', (rows) => rows.putSync([650, Number(timestampNs / 1024n)], headRow(forged)));
 }
 
-describe('what is damaged is named', () => {
+describe('damage is reported', () => {
   test.each(damages)('$name', async ({ expected, position, damage }) => {
     const log = copyOf(whole);
     await damage(log);
@@ -374,7 +374,7 @@ describe('what is damaged is named', () => {
     expect(hashOf(fileOf(log))).toBe(before);
   });
 
-  test('a head that claims more than a file can have, without looking for all of it', async () => {
+  test('for a head that claims more than a file can hold, without searching all of it', async () => {
     const log = copyOf(whole);
     const claimed = { ...lastHead(log), size: 2 ** 50, timestampNs: lastHead(log).timestampNs + 1024n };
     const key = [claimed.size, Number(claimed.timestampNs / 1024n)];
@@ -383,7 +383,7 @@ describe('what is damaged is named', () => {
     expect(counts.entry_missing).toBe(2 ** 50 - 700);
   }, 120_000);
 
-  test('and not only the first: each is counted, a hundred of a kind are listed', async () => {
+  test('with a count for each kind and a list of the first hundred', async () => {
     const log = copyOf(whole);
     await tamper(log, 'entries', (rows) => {
       for (let i = 0; i < 250; i++) rows.putSync(i, flipped(rows.getBinary(i), 30));
@@ -394,7 +394,7 @@ describe('what is damaged is named', () => {
     expect(report.findings.filter(({ code }) => code === 'entry_altered')).toHaveLength(100);
   });
 
-  test('an entry whose signature is not its key’s, only where signatures are asked for', async () => {
+  test('for an entry with an invalid signature, only if signatures are checked', async () => {
     const forged = await forgedEntry();
     expect(await fsck({ dataDir: forged })).toMatchObject({ ok: true });
     const report = await fsck({ dataDir: forged, signatures: true });
@@ -402,12 +402,12 @@ describe('what is damaged is named', () => {
     expect(report.findings[0]?.position).toBe(1);
   });
 
-  test('bytes that are no canonical entry, though they hash to their leaf', async () => {
+  test('for bytes that are not a canonical entry, although they hash to their leaf', async () => {
     const dataDir = await logWith((canonical) => canonical.replace('"actor":"system"', '"actor": "system"'));
     expect((await fsck({ dataDir })).counts).toMatchObject({ entry_malformed: 1 });
   });
 
-  test('an older file under a newer anchor, as a rollback', async () => {
+  test('for an older file under a newer anchor, as a rollback', async () => {
     const log = copyOf(whole);
     const ledger = await open(log.dataDir);
     await ledger.append(entries(700, 710));
@@ -417,7 +417,7 @@ describe('what is damaged is named', () => {
     expect(report).toMatchObject({ isRolledBack: true, isDamaged: false, counts: { anchor_ahead: 1 } });
   });
 
-  test('another log under the same anchor, as a rollback', async () => {
+  test('for a different log under the same anchor, as a rollback', async () => {
     const [log, other] = [copyOf(whole), await logOf(800)];
     copyFileSync(fileOf(other), fileOf(log));
     for (const name of readdirSync(join(other.dataDir, 'keys')))
@@ -457,18 +457,15 @@ function forgedEntry(): Promise<string> {
   return logWith((text) => text.replace('"n":1', '"n":8'));
 }
 
-test.each([0.2, 0.5, 0.8, 0.95])(
-  'a file cut to %f of its pages is called so, and read as far as it goes',
-  async (part) => {
-    const log = copyOf(whole);
-    cut(log, Math.floor((readFileSync(fileOf(log)).length / pageBytes) * part));
-    const report = await fsck({ dataDir: log.dataDir });
-    expect(codes(report)).toContain('file_cut');
-    expect(report.isDamaged).toBe(true);
-  },
-);
+test.each([0.2, 0.5, 0.8, 0.95])('a file cut to %f of its pages is reported as truncated', async (part) => {
+  const log = copyOf(whole);
+  cut(log, Math.floor((readFileSync(fileOf(log)).length / pageBytes) * part));
+  const report = await fsck({ dataDir: log.dataDir });
+  expect(codes(report)).toContain('file_cut');
+  expect(report.isDamaged).toBe(true);
+});
 
-/** Whoever calls it whole must be able to prove every leaf of it. */
+/** If the log passes as intact, every leaf of it must be provable. */
 async function checkWhole(log: KnownLog): Promise<void> {
   const ledger = await open(log.dataDir);
   expect((await ledger.status()).health).toEqual({ state: 'ok' });
@@ -476,7 +473,7 @@ async function checkWhole(log: KnownLog): Promise<void> {
   await ledger.close();
 }
 
-test('a table of which thousands of pages in a row cannot be followed is passed over, each page told', async () => {
+test('thousands of consecutive unreadable pages of a table are skipped, and each is reported', async () => {
   const path = join(folder(), 'large.mdb');
   const root = openDatabase(path);
   const table = root.openDB({ name: 'entries', encoding: 'binary' });
@@ -499,7 +496,9 @@ test('a table of which thousands of pages in a row cannot be followed is passed 
   file.close();
 });
 
-test('zeros anywhere in the file are harmless or named, never a crash', { timeout: 240_000 }, async () => {
+test('zeros anywhere in the file are harmless or reported, and never cause a crash', {
+  timeout: 240_000,
+}, async () => {
   const { length } = readFileSync(fileOf(whole));
   const places = fc.integer({ min: 0, max: length - pageBytes });
   await fc.assert(
@@ -515,7 +514,7 @@ test('zeros anywhere in the file are harmless or named, never a crash', { timeou
   );
 });
 
-test('so are wild numbers at the beginnings of pages, where pages and rows are told', {
+test('invalid numbers at the start of pages are harmless or reported', {
   timeout: 240_000,
 }, async () => {
   const pages = readFileSync(fileOf(whole)).length / pageBytes;
@@ -537,7 +536,7 @@ test('so are wild numbers at the beginnings of pages, where pages and rows are t
   );
 });
 
-test('so are flipped bits', { timeout: 240_000 }, async () => {
+test('flipped bits are harmless or reported', { timeout: 240_000 }, async () => {
   const { length } = readFileSync(fileOf(whole));
   const places = fc.array(fc.integer({ min: 0, max: 8 * length - 1 }), { minLength: 1, maxLength: 12 });
   await fc.assert(

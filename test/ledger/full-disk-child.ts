@@ -1,7 +1,7 @@
 /**
- * `node full-disk-child.ts <folder>`: a log on a small volume that is its own. Appends until the ledger refuses, then
- * with that check put out of action until the disk does, then enlarges the volume and goes on. Prints what it saw, as
- * JSON lines.
+ * `node full-disk-child.ts <folder>`: a log on its own small volume. Appends until the ledger refuses, then,
+ * with that check disabled, until the disk refuses, then enlarges the volume and continues. Prints its
+ * observations as JSON lines.
  */
 import { execFileSync } from 'node:child_process';
 import { statfsSync, writeFileSync, writeSync } from 'node:fs';
@@ -22,7 +22,7 @@ const free = () => {
 };
 const large = (n: number) => entry(n, { text: 'x'.repeat(50_000) });
 
-/** Appends one entry after the other until one is refused. Returns with what. */
+/** Appends entries one by one until one is refused. Returns the error. */
 async function appendUntilRefused(ledger: DurableLedger): Promise<unknown> {
   for (;;) {
     try {

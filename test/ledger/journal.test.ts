@@ -33,12 +33,12 @@ async function journalOf(...lines: readonly JournalLine[]): Promise<{ journal: J
   return { journal, path };
 }
 
-test('no journal remembers nothing', async () => {
+test('a missing journal has no heads', async () => {
   const reading = await (await journalOf()).journal.read(all);
   expect(reading).toMatchObject({ heads: [], largest: undefined, regression: undefined, unreadable: 0 });
 });
 
-test('the head of the largest tree counts, whatever was written last', async () => {
+test('the head of the largest tree counts, regardless of the order of lines', async () => {
   const { journal } = await journalOf(day(3), day(9), { ...day(9), event: 'start' }, day(5));
   expect((await journal.read(all)).largest).toMatchObject({ size: 9 });
 });
@@ -50,7 +50,7 @@ test('a line written while degraded does not count', async () => {
   expect(readFileSync(path, 'utf8')).toContain('"fault":"half_written"');
 });
 
-/** A line as earlier versions of this program wrote it: no signature. */
+/** A line in the format of earlier versions of this program, without a signature. */
 function oldLine(
   event: 'restored' | 'rebuilt',
   ns: bigint,
@@ -82,14 +82,14 @@ describe('an unsigned line of an earlier version', () => {
     },
   );
 
-  test('excuses nothing where no later head was signed, as in a log that was rolled back', async () => {
+  test('excuses nothing if no later head was signed, as in a rolled-back log', async () => {
     const { journal, path } = await journalOf(dayAt(5, 1n), dayAt(900, 2n));
     appendFileSync(path, oldLine('rebuilt', 3n * ms, timed(5, 1n), 900));
     const reading = await journal.read({ ...all, latest: timed(5, 1n) });
     expect(reading).toMatchObject({ largest: { size: 900 }, regression: undefined });
   });
 
-  test('counts where the log itself ends with a later head', async () => {
+  test('counts if the log itself ends with a later head', async () => {
     const { journal, path } = await journalOf(dayAt(900, 2n));
     appendFileSync(path, oldLine('restored', 3n * ms, timed(5, 1n), 900));
     const reading = await journal.read({ ...all, latest: timed(6, 4n) });
@@ -103,7 +103,7 @@ describe('an unsigned line of an earlier version', () => {
   });
 });
 
-test('heads that no key signed are no evidence; they are listed, the newest hundred', async () => {
+test('unsigned heads are not evidence; the newest hundred are listed', async () => {
   const isSigned = ({ root }: SignedHead) => root[0] === 1;
   const { journal } = await journalOf(
     day(30),
@@ -129,7 +129,7 @@ test('heads of an earlier life do not count, and are not reported as unsigned', 
   expect(reading).toMatchObject({ largest: { size: 7 }, unsigned: { count: 0 } });
 });
 
-test('a line with the entry that began a life excuses nothing by itself', async () => {
+test('a line with the entry that began a life alone excuses nothing', async () => {
   const entry = new TextEncoder().encode('{"kind":"log.life_started"}');
   const line: JournalLine = { event: 'restored', at: new Date(), head: head(5), health: ok, entry };
   const { journal } = await journalOf(day(700), line, day(9));
@@ -140,7 +140,7 @@ test('a line with the entry that began a life excuses nothing by itself', async 
   });
 });
 
-test('whatever else is in the file is passed over, and counted', async () => {
+test('other content of the file is skipped and counted', async () => {
   const { journal, path } = await journalOf(day(4));
   appendFileSync(path, '{"at":"2025-\n\nnull\n7\n[]\n{"at":1,"event":"day","health":"ok"}\n\u0000\u0001');
   await journal.write(day(5));
@@ -150,7 +150,7 @@ test('whatever else is in the file is passed over, and counted', async () => {
   expect(await journal.read(none)).toMatchObject({ largest: undefined, unsigned: { count: 2 } });
 });
 
-test('a write that fails fails alone: the next one is tried', async () => {
+test('a failed write does not affect the next one', async () => {
   const path = join(folder(), 'missing', 'journal.ndjson');
   const journal = new Journal(path);
   await expect(journal.write(day(1))).rejects.toThrow();
@@ -164,7 +164,7 @@ async function restarted(log: KnownLog) {
   return status;
 }
 
-test('a restore by an earlier version is shown by status and banner, start after start', async () => {
+test('a restore by an earlier version is shown in status and banner at every start', async () => {
   const log = copyOf(await logOf(3, 9));
   const [, large] = log.heads;
   const path = join(log.dataDir, 'journal.ndjson');
@@ -179,7 +179,7 @@ test('a restore by an earlier version is shown by status and banner, start after
   }
 });
 
-test('a log that never went back says nothing of it', async () => {
+test('a log that was never restored reports no regression', async () => {
   const status = await restarted(await logOf(3));
   expect(status.regression).toBeUndefined();
   expect(status.warnings).toEqual([]);
@@ -190,6 +190,6 @@ test('lines of a hundred starts are read back', async () => {
   const { journal, path } = await journalOf(...Array.from({ length: 100 }, (_, i) => day(i + 1)));
   expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(100);
   writeFileSync(path, `${readFileSync(path, 'utf8')}${'x'.repeat(5 * 2 ** 20)}\n`);
-  // Older than the part that is read back: the anchor and the log itself still stand for them.
+  // Older than the part that is read back; the anchor and the log itself still have these heads.
   expect((await journal.read(all)).largest).toBeUndefined();
 });

@@ -1,4 +1,7 @@
-/** A process that is to die: `node keys-crash-child.ts <data folder> rotate|revoke <step>`, with tree-head keys. */
+/**
+ * A process that kills itself: `node keys-crash-child.ts <data folder> rotate|revoke <step>`, with tree-head
+ * keys.
+ */
 import { openLedger } from '../../src/ledger/open.ts';
 
 const [dataDir = '', change = '', step = ''] = process.argv.slice(2);

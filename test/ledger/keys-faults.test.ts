@@ -1,4 +1,4 @@
-/** The fault table of changes of keys: what the next start makes of a change that ended at each step. */
+/** The fault table of key changes: the effect of the next start after a change that ended at each step. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,9 @@ import { keyEntries, sourceOf } from './audited.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';
 
-/** The steps of a rotation in their order: of the append of key.rotated, of the files, of the append of key.retired. */
+/**
+ * The steps of a rotation in order: of the append of key.rotated, of the files, of the append of key.retired.
+ */
 const rotationSteps: [step: LedgerStep, nth: number][] = [
   ['key-published', 1],
   ['batch-taken', 1],
@@ -30,7 +32,7 @@ const rotationSteps: [step: LedgerStep, nth: number][] = [
   ['flushed', 2],
   ['key-end-logged', 1],
 ];
-/** Steps of a commit: a failure there leaves the database unknown and stops the ledger. */
+/** Steps of a commit. A failure at these leaves the database in an unknown state and stops the ledger. */
 const commitSteps: readonly LedgerStep[] = [
   'batch-taken',
   'head-signed',
@@ -40,7 +42,10 @@ const commitSteps: readonly LedgerStep[] = [
 ];
 const purposes = ['transparency-sth', 'event-signing', 'access-token'] as const;
 
-/** A log of five entries that an auditor has seen, and a ledger over it that breaks at the nth time of a step. */
+/**
+ * A log of five entries that an auditor has pinned, and a ledger on it that fails at the nth occurrence of a
+ * step.
+ */
 async function broken(step: LedgerStep, nth: number) {
   const dataDir = folder();
   const fatal: unknown[] = [];
@@ -65,13 +70,15 @@ async function broken(step: LedgerStep, nth: number) {
   return { dataDir, ledger, arm, pin: pinned.pin, fatal, failure };
 }
 
-/** Nothing vouches for the key that replaces a revoked one: the operator confirms its fingerprint. */
+/**
+ * The auditor cannot verify the key that replaces a revoked one, so the operator confirms its fingerprint.
+ */
 async function audited(ledger: Awaited<ReturnType<typeof open>>, pin: Pin): Promise<void> {
   const acceptedKeys = [(await ledger.status()).sth_key_fingerprint];
   expect(await audit(sourceOf(ledger), pin, { now: Date.now(), acceptedKeys })).toHaveProperty('pin');
 }
 
-/** What must hold after the next start, whatever happened before it. */
+/** Checks the invariants after the next start. */
 async function checkAfter(dataDir: string, pin: Pin): Promise<Awaited<ReturnType<typeof open>>> {
   const ledger = await open(dataDir);
   expect((await ledger.status()).health).toEqual({ state: 'ok' });
@@ -82,7 +89,7 @@ async function checkAfter(dataDir: string, pin: Pin): Promise<Awaited<ReturnType
   );
   expect(readdirSync(join(dataDir, 'keys')).filter((name) => !name.endsWith('.json'))).toEqual([]);
   await audited(ledger, pin);
-  const { ids } = await reverify(ledger); // each entry once
+  const { ids } = await reverify(ledger); // no duplicates
   await ledger.append([entry(ids.length + 100)]);
   await reverify(ledger);
   return ledger;
@@ -93,7 +100,10 @@ const kinds = async (ledger: Parameters<typeof keyEntries>[0]) =>
 const states = async (ledger: Awaited<ReturnType<typeof open>>, purpose: LedgerKeyPurpose) =>
   (await ledger.keyRecords()).filter((key) => key.purpose === purpose).map(({ state }) => state);
 
-/** A change that failed between commits: the ledger goes on with what its key files say, without a restart. */
+/**
+ * A change that failed between commits: the ledger continues with the state of its key files, without a
+ * restart.
+ */
 async function goesOn({
   ledger,
   fatal,
@@ -112,7 +122,7 @@ async function goesOn({
 
 const rotations = purposes.flatMap((purpose) => rotationSteps.map((at) => [purpose, ...at] as const));
 test.each(rotations)(
-  'a rotation of %s that failed at %s (%i) is finished later, at the latest by the next start',
+  'a rotation of %s that failed at %s (%i) is completed, at the latest by the next start',
   async (purpose, step, nth) => {
     const { dataDir, ledger, arm, pin, fatal, failure } = await broken(step, nth);
     arm();
@@ -194,7 +204,7 @@ test('a revocation of a retired key that failed before its entry is logged once'
   expect(await kinds(await open(dataDir))).toEqual(['key.rotated', 'key.retired', 'key.revoked']);
 });
 
-test('a scheduled successor whose time has not come stays pending over a crash', async () => {
+test('a scheduled successor that is not due stays pending across a crash', async () => {
   const dataDir = folder();
   const clock = { now: Date.now() };
   const rotation = { periods: { 'event-signing': 86_400_000 }, overlapMs: 3_600_000 };
@@ -239,7 +249,10 @@ const kills: [change: string, step: LedgerStep, told: string[]][] = [
   ['revoke', 'head-signed', ['key.revoked']],
   ['revoke', 'keys-changed', ['key.revoked']],
 ];
-/** A log of five entries with encrypted keys, and what an auditor has seen of it: deriving the key is what takes long. */
+/**
+ * A log of five entries with encrypted keys, pinned by an auditor. It is shared, because key derivation takes
+ * long.
+ */
 let encrypted: { readonly dataDir: string; readonly pin: Pin };
 beforeAll(async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-encrypted-'));
@@ -276,5 +289,5 @@ async function killAt(dataDir: string, change: string, step: LedgerStep): Promis
     errors += text;
   });
   const signal = await new Promise((resolve) => child.on('close', (_code, by) => resolve(by)));
-  if (signal !== 'SIGKILL') throw new Error(`the child ended by itself: ${errors}`);
+  if (signal !== 'SIGKILL') throw new Error(`the child was not killed: ${errors}`);
 }

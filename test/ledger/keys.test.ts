@@ -1,4 +1,4 @@
-/** Key files: what is in them, who may read what, and encryption. */
+/** Key files: content, permissions, and encryption. */
 import { createDecipheriv, pbkdf2Sync } from 'node:crypto';
 import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const filesOf = (dataDir: string): File[] =>
   namesOf(dataDir).map((name) => JSON.parse(readFileSync(join(dataDir, 'keys', name), 'utf8')));
 const write = (dataDir: string, file: File) =>
   writeFileSync(join(dataDir, 'keys', `${file.kid}.json`), JSON.stringify(file));
-/** Every file of the folder, as text. */
+/** Returns every file of the folder, as text. */
 const everything = (dataDir: string): string =>
   readdirSync(dataDir, { recursive: true, withFileTypes: true })
     .filter((item) => item.isFile())
@@ -32,7 +32,7 @@ const everything = (dataDir: string): string =>
     .join('\n');
 
 describe('the key set', () => {
-  test('has the four keys of a new log, each with its fingerprint as operators see it', async () => {
+  test('has the four keys of a new log, each with the fingerprint shown to operators', async () => {
     const ledger = await open(folder());
     const keys = await ledger.keys();
     validate(JsonWebKeySet, { keys });
@@ -50,7 +50,7 @@ describe('the key set', () => {
     });
   });
 
-  test('keeps every key ever used, in the same order after each start, and nothing private', async () => {
+  test('keeps every key ever used, in the same order after each start, and no private keys', async () => {
     const dataDir = folder();
     const ledger = await open(dataDir);
     const secrets = filesOf(dataDir).map(({ d }) => d!);
@@ -97,7 +97,7 @@ describe('the key set', () => {
     }
   });
 
-  test('names the log as it is configured, and anew when that changes', async () => {
+  test('has the configured name of the log, also after a change of the setting', async () => {
     const dataDir = folder();
     const first = await open(dataDir, { origin: 'log.example/one' });
     expect((await first.status()).checkpoint_vkey).toMatch(/^log\.example\/one\+/);
@@ -112,7 +112,7 @@ describe('the key set', () => {
 });
 
 describe('key files', () => {
-  test('a folder of before checkpoint keys gets one, which is no event and comes once', async () => {
+  test('a folder older than checkpoint keys gets one, once and without an entry', async () => {
     const dataDir = folder();
     const old = await open(dataDir);
     await old.append(entries(0, 3));
@@ -132,7 +132,7 @@ describe('key files', () => {
   });
 
   test.each(['checkpoint', 'transparency-sth', 'event-signing', 'access-token'])(
-    'a lost %s key is not replaced in silence',
+    'a lost %s key is not replaced silently',
     async (purpose) => {
       const dataDir = folder();
       await (await open(dataDir)).close();
@@ -145,7 +145,7 @@ describe('key files', () => {
     },
   );
 
-  test('what an interrupted write left is removed', async () => {
+  test('leftovers of an interrupted write are removed', async () => {
     const dataDir = folder();
     await (await open(dataDir)).close();
     const [name] = namesOf(dataDir);
@@ -186,7 +186,7 @@ describe('key files', () => {
     expect((await ledger.keys()).length).toBeGreaterThanOrEqual(3);
   });
 
-  test('whatever text a file holds, it is a key or a KeyFileError', () => {
+  test('any text is parsed as a key or causes a KeyFileError', () => {
     const parse = (text: string) => {
       try {
         parseKeyFile(text);
@@ -210,7 +210,7 @@ describe('key files', () => {
 describe('encryption', () => {
   const passphrase = 'correct horse bättery';
 
-  test('no private key is readable on the disk, and everything works', async () => {
+  test('no private key is readable on disk, and the log works', async () => {
     const dataDir = folder();
     const ledger = await open(dataDir, { keyPassphrase: passphrase });
     await ledger.append(entries(0, 3));
@@ -230,7 +230,7 @@ describe('encryption', () => {
     expect((await again.accessTokenKeys()).current.d).toBe(secret);
   });
 
-  test('the file is what RFC 7517 appendix C says, and opens without our code', async () => {
+  test('the file conforms to RFC 7517 appendix C, and can be decrypted without our code', async () => {
     const dataDir = folder();
     await (await open(dataDir, { keyPassphrase: passphrase })).close();
     const [file] = filesOf(dataDir);
@@ -284,7 +284,7 @@ describe('encryption', () => {
   });
 
   test.each([undefined, 'wrong horse'])(
-    'with passphrase %j the start fails in one line, and nothing is changed',
+    'with passphrase %j the start fails with a one-line message, and nothing is changed',
     async (wrong) => {
       const dataDir = folder();
       await (await open(dataDir, { keyPassphrase: passphrase })).close();
@@ -292,19 +292,19 @@ describe('encryption', () => {
       const failing = openLedger({ dataDir, ...(wrong === undefined ? {} : { keyPassphrase: wrong }) });
       await expect(failing).rejects.toThrow(/^[^\n]*CANDOR_KEY_PASSPHRASE[^\n]*$/);
       expect(filesOf(dataDir)).toEqual(before);
-      rmSync(join(dataDir, 'ledger.mdb')); // nor where the log is lost: people could not sign in with other keys
+      rmSync(join(dataDir, 'ledger.mdb')); // also if the log is lost: users could not sign in with other keys
       await expect(openLedger({ dataDir })).rejects.toThrow('CANDOR_KEY_PASSPHRASE');
     },
   );
 
-  test('a passphrase means the same however it is composed', async () => {
+  test('a passphrase is the same in every Unicode normalisation', async () => {
     const dataDir = folder();
     await (await open(dataDir, { keyPassphrase: passphrase.normalize('NFC') })).close();
     const ledger = await open(dataDir, { keyPassphrase: passphrase.normalize('NFD') });
     expect((await ledger.status()).health).toEqual({ state: 'ok' });
   });
 
-  test('a private part that is another key’s, or none, is damage', async () => {
+  test('a private key that is invalid or belongs to another key is reported as damage', async () => {
     const dataDir = folder();
     await (await open(dataDir, { keyPassphrase: passphrase })).close();
     const [one, other] = filesOf(dataDir);
@@ -320,7 +320,7 @@ describe('encryption', () => {
     }
   });
 
-  test('who only reads public keys needs no passphrase', async () => {
+  test('reading public keys needs no passphrase', async () => {
     const dataDir = folder();
     const ledger = await open(dataDir, { keyPassphrase: passphrase });
     const ring = await KeyRing.load(join(dataDir, 'keys'));

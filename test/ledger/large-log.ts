@@ -9,7 +9,9 @@ import { sha256 } from '../../src/sha256.ts';
 import { GrowingTree } from '../../src/tlog/growing-tree.ts';
 import { uuid7 } from '../../src/uuid.ts';
 
-/** The canonical bytes of the nth entry: they only look like an entry, which is all that reads ask. */
+/**
+ * Returns the canonical bytes of the nth entry. They only resemble an entry, which is sufficient for reads.
+ */
 export function canonicalOf(n: number, kind: string): Uint8Array {
   return new TextEncoder().encode(JSON.stringify({ data: { kind: 'none', n }, id: idOf(n), kind }));
 }
@@ -18,7 +20,9 @@ export function idOf(n: number): string {
   return uuid7(1_763_700_000_000 + n, `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`);
 }
 
-/** A log of so many leaves in an empty data folder, with all its keys, written in batches and closed. */
+/**
+ * Creates a log of `size` leaves in an empty data folder, with all its keys, written in batches and closed.
+ */
 export async function makeLog(dataDir: string, leaves: number, kindOf: (n: number) => string): Promise<void> {
   const storage = new LmdbStorage(join(dataDir, 'ledger.mdb'));
   storage.setState('initialising');

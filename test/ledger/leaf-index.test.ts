@@ -14,7 +14,7 @@ import type { Hash } from '../../src/tlog/tree.ts';
 
 const hashOf = (n: number) => sha256(new TextEncoder().encode(String(n)));
 
-/** Buckets in memory, merged as a log grows; counts what is read. */
+/** Buckets in memory, merged as a log grows. Counts reads. */
 class Buckets implements LeafBuckets {
   readonly rows = new Map<string, Uint8Array>();
   reads = 0;
@@ -68,7 +68,7 @@ test('every leaf is found by its hash: in a segment, at its edges, among the new
   }
 });
 
-/** A segment of which only every 997th leaf is there, by hash: as far as merging goes, one like any other. */
+/** A segment with only every 997th leaf, by hash. For merging it is equivalent to a full one. */
 function sparseSegment(segment: number): Map<number, LeafRow[]> {
   const buckets = new Map<number, LeafRow[]>();
   for (let offset = segment % 997; offset < segmentLeaves; offset += 997) {
@@ -80,13 +80,13 @@ function sparseSegment(segment: number): Map<number, LeafRow[]> {
   return buckets;
 }
 
-test('merged as a log grows to 38 million leaves, it finds the same as segment by segment, in fewer reads', () => {
+test('an index merged up to 38 million leaves finds the same leaves as separate segments, in fewer reads', () => {
   const stored = new Buckets();
   const segments = 580;
   for (let segment = 0; segment < segments; segment++) {
     for (const [bucket, rows] of sparseSegment(segment)) stored.put(0, segment, bucket, packRows(rows, 2));
     const first = segment * segmentLeaves;
-    // Appends of odd sizes, and of sizes that pass several slices.
+    // Appends of odd sizes, and of sizes that span several slices.
     for (let at = first; at < first + segmentLeaves; at += 7919)
       stored.grow(at, Math.min(at + 7919, first + segmentLeaves));
   }
@@ -106,7 +106,7 @@ test('merged as a log grows to 38 million leaves, it finds the same as segment b
   expect([...stored.rows.keys()].filter((name) => name.startsWith('2/')).length).toBeGreaterThan(20_000);
 });
 
-test('however a log grows, each slice is merged once, after what it needs', () => {
+test('each slice is merged once, after those that it needs, however the log grows', () => {
   const all = (from: number, to: number) => [...dueSlices(from, to)];
   const name = ({ level, run, slice }: { level: number; run: number; slice: number }) =>
     `${level}/${run}/${slice}`;

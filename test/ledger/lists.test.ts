@@ -11,7 +11,7 @@ import { canonicalOf, idOf } from './large-log.ts';
 
 const kinds: readonly string[] = ['alert.raised', 'key.rotated', 'token.issued', 'token'];
 
-/** Batches as they are committed: the kinds of their entries. An empty one signs the head anew. */
+/** Batches as committed: the kinds of their entries. An empty one signs the head again. */
 const batches = fc.array(
   fc.oneof(
     fc.array(fc.constantFrom(...kinds), { maxLength: 40 }),
@@ -58,7 +58,7 @@ function commit(storage: LedgerStorage, batch: readonly string[], timestampNs: b
   );
 }
 
-/** Compares every answer with a filter over all that was committed. */
+/** Compares every answer with a filter over all committed data. */
 function check(storage: LedgerStorage, all: readonly string[], sizes: readonly number[], asked: Queries) {
   const size = all.length;
   for (const { range, kinds: wanted, page, per_page } of asked) {
@@ -88,7 +88,7 @@ function check(storage: LedgerStorage, all: readonly string[], sizes: readonly n
   }
 }
 
-test('pages by kind and range, and of heads, are what a filter over everything gives, also of an older file', async () => {
+test('pages of entries by kind and range, and of heads, match a filter over all data, also for an older file', async () => {
   await fc.assert(
     fc.asyncProperty(batches, queries, fc.nat(3), async (committed, asked, old) => {
       const path = join(folder(), 'ledger.mdb');
@@ -111,7 +111,7 @@ test('pages by kind and range, and of heads, are what a filter over everything g
       check(storage, all, sizes, asked);
       await storage.close();
 
-      // What an earlier version left: everything since some moment is in neither table.
+      // As left by an earlier version: everything after some point is in neither table.
       const raw = openDatabase(path, { maxDbs: 16 });
       const history = raw.openDB({ name: 'history', encoding: 'binary' });
       raw.transactionSync(() => {
@@ -131,7 +131,7 @@ test('pages by kind and range, and of heads, are what a filter over everything g
   );
 });
 
-test('a commit into a file that lacks its indexes is refused', async () => {
+test('a commit to a file without its indexes is rejected', async () => {
   const path = join(folder(), 'ledger.mdb');
   const storage = new LmdbStorage(path);
   commit(storage, ['alert.raised'], 2048n);
@@ -145,7 +145,7 @@ test('a commit into a file that lacks its indexes is refused', async () => {
   await again.close();
 });
 
-test('every head that was signed is in the history, those of an idle log too', async () => {
+test('every signed head is in the history, including those of an idle log', async () => {
   let now = BigInt(Date.now()) * 1_000_000n;
   const ledger = await open(folder(), { clock: () => now });
   expect(await ledger.heads({ page: 1, per_page: 10 })).toEqual({ heads: [], total: 0 });

@@ -1,4 +1,6 @@
-/** The fault table of the start of a life: what the next start makes of one that ended at each step. */
+/**
+ * The fault table of the start of a life: the effect of the next start after an interruption at each step.
+ */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -22,7 +24,7 @@ async function logOf(size: number): Promise<string> {
   return dataDir;
 }
 
-/** Changes the keys; throws after so many files where `files` is given. */
+/** Changes the keys; throws after `files` files if given. */
 async function begin(dataDir: string, files = Number.POSITIVE_INFINITY): Promise<void> {
   let written = 0;
   const keys = await KeyRing.load(join(dataDir, 'keys'));
@@ -41,7 +43,7 @@ async function entryAt(ledger: DurableLedger, index: number) {
   return JSON.parse(Buffer.from((await ledger.leaf({ leaf_index: index })).canonical).toString());
 }
 
-/** One life began, with the fourth entry; only its keys can sign; start after start. */
+/** Checks that one life began, with the fourth entry, and that only its keys can sign, at every start. */
 async function checkBegun(dataDir: string): Promise<void> {
   let origin: string | undefined;
   for (let start = 0; start < 2; start++) {
@@ -87,7 +89,7 @@ async function checkBegun(dataDir: string): Promise<void> {
   expect(lines.filter((line) => line.includes('"event":"copied"'))).toHaveLength(1);
 }
 
-test('a life that began is there start after start', async () => {
+test('a life that began persists across starts', async () => {
   const dataDir = await logOf(3);
   await begin(dataDir);
   await checkBegun(dataDir);
@@ -146,7 +148,7 @@ test('a life that starts twice before its entry names the one that had entries a
   expect((await entryAt(ledger, 3)).data.previous).toEqual(previous.previous);
 });
 
-test('a configured origin keeps the suffix of the life', async () => {
+test('a configured origin gets the suffix of the life', async () => {
   const dataDir = await logOf(3);
   await begin(dataDir);
   const ledger = await open(dataDir, { origin: 'other.example' });
@@ -154,7 +156,7 @@ test('a configured origin keeps the suffix of the life', async () => {
   expect((await ledger.checkpoint()).split('\n')[0]).toBe(`other.example/life-${life?.id}`);
 });
 
-test('keys of a life whose entry the log does not have are a rollback, with or without anchor and journal', async () => {
+test('keys of a life whose entry the log lacks are reported as a rollback, with or without anchor and journal', async () => {
   const dataDir = await logOf(3);
   const older = readFileSync(join(dataDir, 'ledger.mdb'));
   await begin(dataDir);
@@ -165,7 +167,7 @@ test('keys of a life whose entry the log does not have are a rollback, with or w
   expect({ health, size }).toMatchObject({ health: { fault: 'rollback' }, size: 3 });
 });
 
-test('rotations within a life keep it, and are not linked to the life before', async () => {
+test('rotated keys belong to the current life and are not linked to the previous one', async () => {
   const dataDir = await logOf(3);
   await begin(dataDir);
   const ledger = await open(dataDir);
@@ -185,7 +187,7 @@ test('rotations within a life keep it, and are not linked to the life before', a
   expect((await (await open(dataDir)).status()).health).toEqual({ state: 'ok' });
 });
 
-test('a life of an empty log continues nothing', async () => {
+test('a new life of an empty log continues no tree', async () => {
   const dataDir = await logOf(0);
   await begin(dataDir);
   const ledger = await open(dataDir);

@@ -1,6 +1,6 @@
 /**
- * `node lost-volume-child.ts <data folder> <anchor>` appends entries one by one until it is killed, and writes each
- * answer, or the code of the refusal, in a line.
+ * `node lost-volume-child.ts <data folder> <anchor>` appends entries one by one until it is killed, and
+ * writes each answer, or the code of the refusal, on a line.
  */
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';

@@ -21,7 +21,7 @@ import { cloneFolder } from '../copy-folder.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';
 
-/** A log of five entries whose anchor lies in a folder of its own. */
+/** A log of five entries whose anchor is in a separate folder. */
 async function logWithVolume(options: Partial<LedgerOptions> = {}) {
   const dataDir = folder();
   const volume = join(folder(), 'volume');
@@ -60,12 +60,12 @@ const losses: [how: string, lose: (volume: string) => void, repair: (volume: str
 ];
 
 test.each(losses)(
-  'while %s entries are refused, everything else works, and appends recover',
+  'if %s, entries are refused, everything else works, and appends recover',
   async (_, lose, repair) => {
     const { dataDir, volume, anchorPath, ledger, answers } = await logWithVolume();
     await until(() => existsSync(anchorPath));
     lose(volume);
-    answers.push(...(await ledger.append([entry(5)]))); // the loss is not known yet
+    answers.push(...(await ledger.append([entry(5)]))); // the loss has not been noticed yet
     await until(async () => (await codes(ledger)).includes('anchor_unavailable'));
     await expect(ledger.append([entry(6)])).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -85,7 +85,7 @@ test.each(losses)(
   },
 );
 
-test('with anchor_loss = wait entries wait, as many as the queue holds, and are answered when the volume is back', async () => {
+test('with anchor_loss = wait, entries wait up to the limit of the queue, and are answered when the volume is back', async () => {
   const { volume, anchorPath, ledger, answers } = await logWithVolume({ anchorLoss: 'wait' });
   await until(() => existsSync(anchorPath));
   renameSync(volume, `${volume}-away`);
@@ -119,7 +119,7 @@ test('entries that wait for the anchor are refused when the ledger closes', asyn
   expect(await waiting).toBe('UNAVAILABLE');
 });
 
-test('an anchor that comes back with a larger tree shows a rollback', async () => {
+test('an anchor that comes back with a larger tree reveals a rollback', async () => {
   const { dataDir, volume, anchorPath, ledger } = await logWithVolume();
   await until(() => existsSync(anchorPath));
   await ledger.close();
@@ -139,7 +139,7 @@ test('an anchor that comes back with a larger tree shows a rollback', async () =
   expect(sizeIn(anchorPath)).toBe(9);
 });
 
-test('an empty folder in place of the volume is not taken for it', async () => {
+test('an empty folder in place of the volume is not accepted as the volume', async () => {
   const { volume, anchorPath, ledger } = await logWithVolume();
   await until(() => existsSync(anchorPath));
   renameSync(volume, `${volume}-away`);
@@ -156,7 +156,7 @@ test('an empty folder in place of the volume is not taken for it', async () => {
   expect(sizeIn(anchorPath)).toBe(6);
 });
 
-test('a log starts without the volume of its anchor, and takes entries when it is there', async () => {
+test('a log starts without the volume of its anchor, and accepts entries when the volume is back', async () => {
   const { dataDir, volume, anchorPath, ledger, answers } = await logWithVolume();
   await ledger.close();
   renameSync(volume, `${volume}-away`);
@@ -187,7 +187,7 @@ test.skipIf(!isRoot).each([
     (at: string) => execFileSync('mount', ['--move', at, `${at}-elsewhere`]),
     (at: string) => execFileSync('mount', ['--move', `${at}-elsewhere`, at]),
   ],
-])('a volume of the anchor that is %s is recognised, and the log recovers', async (_, lose, repair) => {
+])('an anchor volume that is %s is detected, and the log recovers', async (_, lose, repair) => {
   const base = folder();
   const volume = join(base, 'volume');
   mkdirSync(volume);
@@ -216,7 +216,7 @@ test.skipIf(!isRoot).each([
   await ledger.close();
 });
 
-test.skipIf(isRoot)('a folder of the anchor that may not be written to is a lost volume', async () => {
+test.skipIf(isRoot)('a folder of the anchor without write permission counts as a lost volume', async () => {
   const { volume, anchorPath, ledger } = await logWithVolume();
   await until(() => existsSync(anchorPath));
   chmodSync(volume, 0o500);
@@ -227,7 +227,7 @@ test.skipIf(isRoot)('a folder of the anchor that may not be written to is a lost
   expect(await codes(ledger)).toEqual([]);
 });
 
-test('a journal that cannot be written is a finding: appends go on, and its line is written later', async () => {
+test('a journal that cannot be written becomes a finding; appends continue, and its line is written later', async () => {
   const dataDir = folder();
   const journal = join(dataDir, 'journal.ndjson');
   const before = await open(dataDir);
@@ -250,7 +250,7 @@ test('a journal that cannot be written is a finding: appends go on, and its line
   expect(lines.map((line) => JSON.parse(line).event)).toEqual(['initialised', 'start']);
 });
 
-test('a journal that was unreadable at the start is compared when it is back', async () => {
+test('a journal that was unreadable at the start is compared with the log when it is back', async () => {
   const dataDir = folder();
   const journal = join(dataDir, 'journal.ndjson');
   const first = await open(dataDir);
@@ -275,7 +275,7 @@ test('a journal that was unreadable at the start is compared when it is back', a
   expect((await ledger.status()).health).toMatchObject({ state: 'degraded', fault: 'rollback' });
 });
 
-test('killed while the volume comes and goes: every acknowledged entry is there', async () => {
+test('killed while the volume comes and goes: every acknowledged entry is in the log', async () => {
   const dataDir = folder();
   const volume = join(folder(), 'volume');
   mkdirSync(volume);

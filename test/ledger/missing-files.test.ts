@@ -14,7 +14,7 @@ async function logOf(size: number): Promise<string> {
 }
 
 test.each(['anchor.json', 'journal.ndjson'])(
-  'a log without its %s goes on with an open finding for the whole run, which the journal records',
+  'a log without its %s continues with a finding for the whole run, which the journal records',
   async (name) => {
     const dataDir = await logOf(3);
     rmSync(join(dataDir, name));
@@ -34,13 +34,13 @@ test.each(['anchor.json', 'journal.ndjson'])(
   },
 );
 
-test('an anchor that is configured elsewhere is named by its path', async () => {
+test('the finding names the configured path of the anchor', async () => {
   const anchorPath = join(folder(), 'elsewhere.json');
   const { findings } = await (await open(await logOf(2), { anchorPath })).status();
   expect(findings).toMatchObject([{ message: expect.stringContaining(anchorPath) }]);
 });
 
-test('an empty log and a new one miss nothing', async () => {
+test('an empty log and a new one have no finding', async () => {
   expect((await (await open(await logOf(0))).status()).findings).toEqual([]);
   expect((await (await open(folder())).status()).findings).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { OpenFindings } from '../../src/ledger/open-findings.ts';
 
-test('a finding keeps the time of its first report, takes the newest message and goes when it is cleared', () => {
+test('a finding keeps the time of its first report, shows the newest message and disappears when it is cleared', () => {
   let nowMs = 0;
   const findings = new OpenFindings(() => nowMs);
   findings.raise('anchor_missing', 'first');

@@ -4,7 +4,7 @@ import type { Appended, Ledger, UnsignedEntry } from '../../src/ledger/ledger.ts
 import { OutboxPump, type OutboxPumpOptions, type OutboxSource } from '../../src/ledger/outbox-pump.ts';
 import { entries, entry, folder, open } from './fixture.ts';
 
-/** Rows in memory. An update is the id of what was settled. */
+/** Rows in memory. An update is the id of a settled row. */
 class Outbox implements OutboxSource<string> {
   rows: UnsignedEntry[] = [];
   readonly settled: Appended[] = [];
@@ -52,7 +52,7 @@ function start(
   return { pump, seen };
 }
 
-/** The ledger, with another way to append. */
+/** The ledger with a different append function. */
 function instead(ledger: Ledger, append: Ledger['append']): OutboxPumpOptions<string>['ledger'] {
   return { append, status: () => ledger.status(), leaf: (query) => ledger.leaf(query) };
 }
@@ -61,7 +61,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-test('what an earlier process left is drained at the start, in batches and in order', async () => {
+test('rows left by an earlier process are drained at the start, in batches and in order', async () => {
   const ledger = await open(folder());
   const source = new Outbox();
   source.rows = entries(0, 25);
@@ -72,7 +72,7 @@ test('what an earlier process left is drained at the start, in batches and in or
   expect(seen.updates).toEqual(entries(0, 25).map((e) => e.id));
 });
 
-test('a poke while it runs is not lost, and one run goes on at a time', async () => {
+test('a poke during a run is not lost, and runs are sequential', async () => {
   const ledger = await open(folder());
   const source = new Outbox();
   let running = 0;
@@ -93,7 +93,7 @@ test('a poke while it runs is not lost, and one run goes on at a time', async ()
   expect((await ledger.status()).size).toBe(50);
 });
 
-test('while the ledger is away it tries again with growing waits, and each row is logged once', async () => {
+test('it retries with increasing delays while the ledger is unavailable, and each row is logged once', async () => {
   const ledger = await open(folder());
   const source = new Outbox();
   source.rows = entries(0, 3);
@@ -106,7 +106,7 @@ test('while the ledger is away it tries again with growing waits, and each row i
     throw new ServiceError(code, 'not now');
   };
   const { pump, seen } = start(source, instead(ledger, append));
-  await pump.idle(); // what is left has to wait: a shutdown need not
+  await pump.idle(); // the remaining rows have to wait; a shutdown does not
   expect(source.rows).toHaveLength(3);
   await until(() => source.rows.length === 0);
   await pump.idle();
@@ -115,7 +115,7 @@ test('while the ledger is away it tries again with growing waits, and each row i
   expect((await ledger.status()).size).toBe(3);
 });
 
-test('a store that fails to settle is asked again, and the log has each entry once', async () => {
+test('settling is retried after a failure of the store, and each entry is logged once', async () => {
   const ledger = await open(folder());
   const source = new Outbox();
   source.rows = entries(0, 2);
@@ -131,7 +131,7 @@ test('a store that fails to settle is asked again, and the log has each entry on
   expect((await ledger.status()).size).toBe(2);
 });
 
-test('a row that the ledger refuses is reported once and kept; the others go on', async () => {
+test('a row that the ledger refuses is reported once and kept; other rows continue', async () => {
   const ledger = await open(folder());
   const source = new Outbox();
   source.rows = [{ ...entry(0), kind: 'Not A Kind' }, ...entries(1, 6)];
@@ -145,7 +145,7 @@ test('a row that the ledger refuses is reported once and kept; the others go on'
   expect((await ledger.status()).size).toBe(6);
 });
 
-test('after close nothing starts any more', async () => {
+test('nothing starts after close', async () => {
   const ledger = await open(folder());
   const source = new Outbox();
   const { pump } = start(source, ledger);
@@ -156,7 +156,7 @@ test('after close nothing starts any more', async () => {
   expect(source.rows).toHaveLength(1);
 });
 
-test('rows that waited for days, or that a wrong clock dated ahead, are dated by their append', async () => {
+test('rows that waited for days, or that are dated ahead, are dated by their append', async () => {
   const ledger = await open(folder());
   const source = new Outbox();
   const hours = [-240, 2, 0].map((n) => n * 3_600_000);

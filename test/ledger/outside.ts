@@ -1,4 +1,4 @@
-/** What an outsider does, with the auditor's cryptography: nothing of src/ledger. */
+/** Checks by an outsider, with the auditor's cryptography and without code of src/ledger. */
 import { verifyEd25519 } from '../../src/client/ed25519.ts';
 import { sha256 } from '../../src/client/sha256.ts';
 import type { SignedTreeHead } from '../../src/contract/resources/transparency.ts';
@@ -46,7 +46,7 @@ export async function checkConsistency(
   });
 }
 
-/** The latest head, every leaf under it, and its consistency with an earlier one. */
+/** Verifies the latest head, every leaf under it, and its consistency with an earlier head. */
 export async function checkAll(ledger: DurableLedger, pin?: SignedTreeHead): Promise<SignedTreeHead> {
   const head = await ledger.head();
   await checkHead(ledger, head);

@@ -1,4 +1,4 @@
-/** Proof bundles as the service makes them: by the thread that reads the log, with the ledger's signature where needed. */
+/** Proof bundles as served: made by the log reader's thread, with the ledger's signature where needed. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { LeafQuery, Ledger, LogView } from '../../src/ledger/ledger.ts';
 import type { LedgerOptions } from '../../src/ledger/open.ts';
@@ -27,7 +27,7 @@ async function served(options: Partial<LedgerOptions> = {}) {
   return { ledger, get, calls: () => calls };
 }
 
-test('bundles of entries that the published checkpoint covers cost the ledger one call a second at most', async () => {
+test('bundles of entries covered by the published checkpoint need at most one call of the ledger per second', async () => {
   const { ledger, get, calls } = await served();
   await ledger.append(entries(0, 300));
   const began = performance.now();
@@ -47,7 +47,7 @@ test('the bundle of the newest entry carries a checkpoint that covers it', async
   }
 });
 
-test('before publication, readers of the current log get a checkpoint that the log signs for them alone', async () => {
+test('before publication, readers of the current log get a checkpoint signed for their bundle only', async () => {
   let now = BigInt(Date.now()) * 1_000_000n;
   const { ledger, get } = await served({ publicationDelayMs: 60_000, clock: () => now });
   now += 1_000_000_000n;
@@ -61,7 +61,7 @@ test('before publication, readers of the current log get a checkpoint that the l
   expect(await codeOf(get({ leaf_index: 5 }, 'published'))).toBe('INVALID_REQUEST');
 });
 
-test('a bundle follows changes of keys at once', async () => {
+test('a bundle reflects key changes immediately', async () => {
   const { ledger, get } = await served();
   await ledger.append(entries(0, 3));
   await get({ leaf_index: 0 });
@@ -81,7 +81,7 @@ test('a bundle follows changes of keys at once', async () => {
   ]);
 });
 
-test('encrypted keys do not keep a bundle from its checkpoint', async () => {
+test('bundles with encrypted keys have a checkpoint', async () => {
   const { ledger, get } = await served({ keyPassphrase: 'correct horse battery staple' });
   await ledger.append(entries(0, 3));
   expect((await get({ leaf_index: 1 })).checkpoint).toMatchObject({ published: true });

@@ -12,7 +12,7 @@ const minute = 60n * second;
 /** The next full minute: a boundary, and close enough to the times of the entries. */
 const start = ((BigInt(Date.now()) * 1_000_000n) / minute + 1n) * minute;
 
-/** A log and its reader on one clock. `grow` appends until the log has so many entries. */
+/** A log and its reader with the same clock. `grow` appends until the log has the given number of entries. */
 async function publishedLog(publicationDelayMs = delayMs, dataDir = folder(), nowNs = start) {
   const time = { now: nowNs };
   const clock = () => time.now;
@@ -33,7 +33,7 @@ async function publishedLog(publicationDelayMs = delayMs, dataDir = folder(), no
   return { dataDir, ledger, reader, at, grow, size };
 }
 
-test('public readers see the tree of the boundary one delay ago, readers of entries the latest', async () => {
+test('public readers see the tree of the boundary one delay ago, authorised readers the latest', async () => {
   const { at, grow, size } = await publishedLog();
   const seen: unknown[] = [];
   const look = async () => seen.push([await size('published'), await size('current')]);
@@ -59,7 +59,7 @@ test('public readers see the tree of the boundary one delay ago, readers of entr
   ]);
 });
 
-test('a published head says nothing of the moment of an append but its interval', async () => {
+test('a published head reveals only the interval of an append, not its time', async () => {
   const { ledger, reader, at, grow } = await publishedLog();
   await grow(10, 3);
   await grow(33, 7);
@@ -77,7 +77,7 @@ test('a published head says nothing of the moment of an append but its interval'
   expect((await reader.heads('current', { page: 1, per_page: 10 })).total).toBe(6);
 });
 
-test('whatever is newer than the published head does not exist for public readers', async () => {
+test('everything newer than the published head is hidden from public readers', async () => {
   const { ledger, reader, at, grow, size } = await publishedLog();
   await grow(10, 300);
   await grow(70, 310);
@@ -141,7 +141,7 @@ test('heads that were public stay public when a delay is set, and after it is li
   expect(await sizes(after)).toEqual([3, 5, 8, 12]);
 });
 
-test('what was published stays so when the clock goes back', async () => {
+test('published heads stay published when the clock goes back', async () => {
   const { at, grow, size } = await publishedLog();
   await grow(10, 3);
   await grow(70, 5);

@@ -1,4 +1,4 @@
-/** Numbers from 0 to below 1 that a seed gives again (mulberry32). */
+/** Returns a generator of numbers from 0 to below 1, reproducible by its seed (mulberry32). */
 export function randomSource(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

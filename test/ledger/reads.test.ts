@@ -38,7 +38,7 @@ describe('a log of 70,000 leaves', () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  test('tiles of all levels and widths hold the hashes of their nodes, and there are no others', async () => {
+  test('tiles of all levels and widths contain the hashes of their nodes, and there are no others', async () => {
     expect(levels.map((level) => level.length)).toEqual([70_000, 273, 1]);
     for (const [level, hashes] of levels.entries()) {
       const last = Math.floor((hashes.length - 1) / 256);
@@ -60,7 +60,7 @@ describe('a log of 70,000 leaves', () => {
     );
   });
 
-  test('bundles of entries hold their canonical bytes', async () => {
+  test('bundles of entries contain their canonical bytes', async () => {
     for (const [index, width] of [
       [0, 256],
       [100, 1],
@@ -116,7 +116,7 @@ describe('a log of 70,000 leaves', () => {
   });
 });
 
-test('a tile can be had at every width that the tree ever had, while it grows', async () => {
+test('a tile is available at every width that the tree ever had, while it grows', async () => {
   const ledger = await open(folder());
   for (let size = 0; size < 600; size += 37) {
     await ledger.append(entries(size, size + 37));
@@ -135,7 +135,7 @@ test('a tile can be had at every width that the tree ever had, while it grows', 
   }
 });
 
-test('a bundle verifies offline, by whichever name the leaf was asked for', async () => {
+test('a bundle verifies offline, whichever identifier was used in the query', async () => {
   const ledger = await open(folder());
   expect(await codeOf(ledger.bundle({ leaf_index: 0 }))).toBe('LOG_EMPTY');
   const appended = (await ledger.append(entries(0, 20)))[7]!;
@@ -161,7 +161,7 @@ test('a bundle verifies offline, by whichever name the leaf was asked for', asyn
   expect(await codeOf(ledger.bundle({ entry_id: entry(99).id }))).toBe('NOT_FOUND');
 });
 
-test('a page of entries has a limit in bytes, and says which parameter to lower', async () => {
+test('a page of entries above the size limit is rejected with the parameter to lower', async () => {
   const ledger = await open(folder());
   const long = (n: number) => entry(n, { text: 'x'.repeat(50_000) });
   const count = Math.ceil(limits.maxEntriesPageBytes / 50_000);
@@ -189,7 +189,7 @@ describe('checkpoints', () => {
     expect(parseCheckpoint(parseNote(await ledger.checkpoint()).text).size).toBe(6);
   });
 
-  test('a revoked key signs no more of them, also of a tree that it has signed', async () => {
+  test('a revoked key signs no further checkpoints, not even of a tree that it has signed', async () => {
     const ledger = await open(folder());
     await ledger.append(entries(0, 5));
     const before = parseVerifierKey(sha256, (await ledger.status()).checkpoint_vkey);
@@ -204,7 +204,7 @@ describe('checkpoints', () => {
     expect(noteSignatureBy(again, before, verifyEd25519)).toBeUndefined();
   });
 
-  test('a checkpoint with cosignatures is kept over a restart, and never replaced by one of a smaller tree', async () => {
+  test('a checkpoint with cosignatures is kept across a restart, and never replaced by one of a smaller tree', async () => {
     const dataDir = folder();
     const ledger = await open(dataDir);
     expect(await ledger.keptCheckpoint()).toBeUndefined();
@@ -224,7 +224,7 @@ describe('checkpoints', () => {
     expect(await again.keptCheckpoint()).toBe(better);
   });
 
-  test('what this log would not sign is not kept', async () => {
+  test('a note that this log would not sign is rejected', async () => {
     const ledger = await open(folder(), { origin: 'example.org/log' });
     await ledger.append(entries(0, 5));
     const note = await ledger.checkpoint();
@@ -244,7 +244,7 @@ describe('checkpoints', () => {
     expect(await ledger.keptCheckpoint()).toBeUndefined();
   });
 
-  test('one kept under another origin is not this log’s any more', async () => {
+  test('a checkpoint stored under a previous origin is not served', async () => {
     const dataDir = folder();
     const ledger = await open(dataDir, { origin: 'example.org/log' });
     await ledger.append(entries(0, 5));
@@ -259,7 +259,7 @@ describe('checkpoints', () => {
   });
 });
 
-test('a log that went back still shows what it has, and signs no checkpoint', async () => {
+test('a rolled-back log serves its data, but signs no checkpoint', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   await ledger.append(entries(0, 5));
@@ -282,11 +282,11 @@ test('a log that went back still shows what it has, and signs no checkpoint', as
   expect(await degraded.tile({ level: 0, index: 0, width: 5 })).toHaveLength(160);
   const unsigned = await degraded.bundle({ leaf_index: 2 });
   expect([unsigned.head.tree_size, unsigned.checkpoint]).toEqual([5, undefined]);
-  // It signs no checkpoint for a bundle either, but what was published goes into it.
+  // It signs no checkpoint for a bundle either; a published checkpoint is still included.
   expect((await degraded.bundle({ leaf_index: 2 }, kept)).checkpoint).toMatchObject({ published: true });
 });
 
-test('a ledger.mdb of an earlier version is completed when it is opened, and goes on', async () => {
+test('a ledger.mdb of an earlier version is completed when it is opened, and accepts entries', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   await ledger.append(entries(0, 300));
@@ -303,7 +303,7 @@ test('a ledger.mdb of an earlier version is completed when it is opened, and goe
   expect(heads.map((head) => head.tree_size)).toEqual([300, 305, 306]);
 });
 
-test('a read of damaged data is INTERNAL and a finding, and appends go on', async () => {
+test('a read of damaged data fails with INTERNAL and raises a finding, while appends continue', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   await ledger.append(entries(0, 300));
@@ -323,7 +323,7 @@ test('a read of damaged data is INTERNAL and a finding, and appends go on', asyn
   expect((await damaged.entries({ page: 1, per_page: 10 })).total).toBe(300);
 });
 
-test('a consistency proof that cannot be had names the size that is wrong', async () => {
+test('the error for an impossible consistency proof names the invalid size', async () => {
   const ledger = await open(folder());
   expect(await fieldOf(ledger.consistency(1, 2))).toBe('first');
   await ledger.append(entries(0, 1));
@@ -344,7 +344,7 @@ test('a consistency proof that cannot be had names the size that is wrong', asyn
   }
 });
 
-/** The roots of complete subtrees of 256 columns. */
+/** Computes the roots of complete subtrees of 256 columns. */
 function columnsAbove(hashes: readonly Hash[]): Hash[] {
   let row = [...hashes];
   for (let level = 0; level < 8; level++) {
@@ -355,7 +355,7 @@ function columnsAbove(hashes: readonly Hash[]): Hash[] {
   return row;
 }
 
-/** The note with one more signature, which nobody here looks at. */
+/** Adds a signature to the note, which is not verified here. */
 function cosigned(note: string, name: string): string {
   const { text, signatures } = parseNote(note);
   return formatNote({ text, signatures: [...signatures, { name, keyId: 1, signature: new Uint8Array(72) }] });

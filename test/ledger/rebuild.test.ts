@@ -18,7 +18,7 @@ import { beginAnew, LogThereError } from '../../src/ledger/check/begin-anew.ts';
 import { DatabaseFile } from '../../src/ledger/check/database-file.ts';
 import { branchPage, childOf } from '../../src/ledger/check/database-page.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
-import { JudgedHeads } from '../../src/ledger/check/judged-heads.ts';
+import { HeadVerdictCache } from '../../src/ledger/check/judged-heads.ts';
 import { KnownHeads } from '../../src/ledger/check/known-heads.ts';
 import { PublicKeys } from '../../src/ledger/check/public-keys.ts';
 import { type RebuildOptions, type RebuildStep, rebuild } from '../../src/ledger/check/rebuild.ts';
@@ -55,7 +55,7 @@ afterAll(() => rmSync(whole.dataDir, { recursive: true, force: true }));
 const run = (log: Pick<KnownLog, 'dataDir'>, options: Partial<RebuildOptions> = {}) =>
   rebuild({ dataDir: log.dataDir, ...options });
 
-/** The same for a log that lost its end: its next entry began a new life. */
+/** As above, for a log that lost its end: its next entry began a new life. */
 async function checkNewLife(log: KnownLog, kept: number): Promise<void> {
   const ledger = await open(log.dataDir);
   const canonical = Buffer.from((await ledger.leaf({ leaf_index: kept })).canonical);
@@ -67,7 +67,7 @@ async function checkNewLife(log: KnownLog, kept: number): Promise<void> {
   await checkService({ ...log, canonical: [...log.canonical.slice(0, kept), canonical] }, kept + 1);
 }
 
-/** The service starts on it, all of it can be proved, and it grows. */
+/** Checks that the service starts, all entries are provable, and the log grows. */
 async function checkService(log: KnownLog, size: number): Promise<void> {
   const ledger = await open(log.dataDir);
   const status = await ledger.status();
@@ -82,13 +82,13 @@ async function checkService(log: KnownLog, size: number): Promise<void> {
   expect(await fsck({ dataDir: log.dataDir })).toMatchObject({ ok: true, size: size + 1 });
 }
 
-test('a whole log is left alone', async () => {
+test('an intact log is not changed', async () => {
   const before = hashOf(fileOf(whole));
   expect(await run(whole)).toMatchObject({ outcome: 'whole', head: { size: 700 }, kept: undefined });
   expect(hashOf(fileOf(whole))).toBe(before);
 });
 
-describe('where only what is derived was damaged, nothing is lost and nothing went back', () => {
+describe('after damage of derived data only, nothing is lost and no new life begins', () => {
   test.each<[string, (log: KnownLog) => unknown]>([
     ['pages of nodes', (log) => tamper(log, 'pages', (rows) => rows.clearSync())],
     ['the index by id', (log) => tamper(log, 'ids', (rows) => rows.clearSync())],
@@ -100,7 +100,7 @@ describe('where only what is derived was damaged, nothing is lost and nothing we
     ],
     ['one meta page', (log) => scribble(log, (bytes) => bytes.fill(0, 0, pageBytes))],
     ['both meta pages', (log) => scribble(log, (bytes) => bytes.fill(0, 0, 2 * pageBytes))],
-    ['all heads, for the anchor has the last', (log) => tamper(log, 'heads', (rows) => rows.clearSync())],
+    ['all heads, because the anchor has the last', (log) => tamper(log, 'heads', (rows) => rows.clearSync())],
     ['old heads', (log) => flipIn(log, headRow(log.heads[3]!).subarray(48), 5)],
   ])('%s', async (_, damage) => {
     const log = copyOf(whole);
@@ -117,7 +117,7 @@ describe('where only what is derived was damaged, nothing is lost and nothing we
   });
 });
 
-describe('heads that only pages outside the table have', () => {
+describe('heads that exist only in pages outside the table', () => {
   /** A log with a head for each leaf, whose table of heads has several pages. */
   async function withHeads(size: number): Promise<KnownLog> {
     return logOf(...Array.from({ length: size }, (_, i) => i + 1));
@@ -130,7 +130,7 @@ describe('heads that only pages outside the table have', () => {
     return heads.map(({ tree_size }) => tree_size);
   };
 
-  /** The page above all leaves of the table, and those. */
+  /** The page above all leaves of the table, and these leaves. */
   function headPages(log: KnownLog): { root: number; bytes: Buffer; leaves: number[] } {
     const file = new DatabaseFile(fileOf(log));
     const { root, depth } = file.tables(() => {}).get('heads')!;
@@ -143,7 +143,7 @@ describe('heads that only pages outside the table have', () => {
 
   const hexOf = (row: Buffer): string => row.toString('hex');
 
-  /** Every row as long as a head's, of any page. */
+  /** Every row of any page with the length of a head's row. */
   function rowsInPages(log: KnownLog): Set<string> {
     const file = new DatabaseFile(fileOf(log), { isRescue: true });
     const rows = [...file.strayRows()].filter(({ bytes }) => bytes === headRow(log.heads[0]!).length);
@@ -152,7 +152,7 @@ describe('heads that only pages outside the table have', () => {
     return found;
   }
 
-  test('are merged into the history, in between those of the table', async () => {
+  test('are merged with those of the table into the history', async () => {
     const log = await withHeads(120);
     const gone = [1, 40, 41, 77];
     const rows = gone.map((size) => headRow(log.heads[size - 1]!));
@@ -170,7 +170,7 @@ describe('heads that only pages outside the table have', () => {
     await checkService(log, 120);
   });
 
-  test('take the place of rows that are there and altered', async () => {
+  test('replace altered rows', async () => {
     const log = await withHeads(120);
     const [head, unsigned] = [log.heads[59]!, headRow(log.heads[59]!)];
     unsigned[60]! ^= 1;
@@ -180,7 +180,7 @@ describe('heads that only pages outside the table have', () => {
     await checkService(log, 120);
   });
 
-  test('are found where a page of the table, or the way to all of it, is gone', async () => {
+  test('are found if a page of the table, or the path to all of it, is missing', async () => {
     const log = await withHeads(120);
     const { leaves, root } = headPages(log);
     for (const zeroed of [...leaves, root]) {
@@ -194,7 +194,7 @@ describe('heads that only pages outside the table have', () => {
     }
   });
 
-  test('and a page that is reached twice hides none of those behind it', async () => {
+  test('are not hidden by a page that is reached twice', async () => {
     const log = await withHeads(120);
     const { leaves, root, bytes } = headPages(log);
     expect(leaves.length).toBeGreaterThan(4);
@@ -204,7 +204,7 @@ describe('heads that only pages outside the table have', () => {
     expect(await historyOf(log)).toEqual(log.heads.map(({ size }) => size));
   });
 
-  test('are bounded: past that many, the largest are taken, and the report says so', async () => {
+  test('are limited in number: the largest are kept, and the report says so', async () => {
     const log = await withHeads(120);
     await tamper(log, 'heads', (table) => table.clearSync());
     const { outcome, head, lost } = await run(log, { maxStrayHeads: 10 });
@@ -218,7 +218,7 @@ describe('heads that only pages outside the table have', () => {
 });
 
 test.each([0, 1, 100])(
-  'heads are judged again where more than %i runs would have to be remembered',
+  'heads are judged again if more than %i runs would have to be cached',
   async (maxRuns) => {
     const log = await logOf(...Array.from({ length: 12 }, (_, i) => i + 1));
     const unsigned = [2, 3, 5, 9, 11];
@@ -226,7 +226,7 @@ test.each([0, 1, 100])(
     const file = new DatabaseFile(fileOf(log), { isRescue: true });
     const keys = PublicKeys.load(join(log.dataDir, 'keys'));
     const table = file.tables(() => {}).get('heads');
-    const judged = new JudgedHeads(
+    const judged = new HeadVerdictCache(
       new KnownHeads({ file, table, keys, elsewhere: log.heads.slice(0, 8) }),
       keys,
       maxRuns,
@@ -250,7 +250,7 @@ test.each([0, 1, 100])(
   },
 );
 
-/** A log in which no copy of this entry can be read. */
+/** A log in which no copy of this entry is readable. */
 function withoutEntry(index: number): KnownLog {
   const log = copyOf(whole);
   scribble(log, (bytes) => {
@@ -261,8 +261,8 @@ function withoutEntry(index: number): KnownLog {
   return log;
 }
 
-describe('where signed entries are gone', () => {
-  test('nothing happens without the operator’s word, and the report says what would be missing', async () => {
+describe('if signed entries are lost', () => {
+  test('nothing happens without the consent of the operator, and the report lists what would be missing', async () => {
     const log = withoutEntry(450);
     const before = hashOf(fileOf(log));
     const names = readdirSync(log.dataDir).sort();
@@ -283,7 +283,7 @@ describe('where signed entries are gone', () => {
     expect((await (await open(log.dataDir)).status()).size).toBe(700);
   });
 
-  test('with it the log goes on from the last head that is whole, and shows for ever how far it went back', async () => {
+  test('with consent the log continues from the last intact head, and permanently shows how far it went back', async () => {
     const log = withoutEntry(450);
     const anchor = readFileSync(join(log.dataDir, 'anchor.json'), 'utf8');
     const report = await run(log, { acceptLoss: true });
@@ -302,7 +302,7 @@ describe('where signed entries are gone', () => {
     expect(await run(log)).toMatchObject({ outcome: 'whole' });
   });
 
-  test('an auditor’s pin vouches for what nothing in the folder does', async () => {
+  test('an auditor’s pin counts as a head that the folder lacks', async () => {
     const log = withoutEntry(699);
     await tamper(log, 'heads', (rows) => rows.clearSync());
     for (const head of log.heads) {
@@ -321,7 +321,7 @@ describe('where signed entries are gone', () => {
     await checkNewLife(log, 600);
   });
 
-  test('a key that took over beyond the end signs from there on', async () => {
+  test('a key that took over beyond the recovered end signs from the end onwards', async () => {
     const dataDir = folder();
     const before = await open(dataDir);
     await before.append(entries(0, 10));
@@ -346,7 +346,7 @@ describe('where signed entries are gone', () => {
     expect(await fsck({ dataDir, signatures: true })).toMatchObject({ ok: true, findings: [] });
   });
 
-  test('what else remembers more, or another tree, keeps the service from starting on an old file until then', async () => {
+  test('until the loss is accepted, records of more entries or another tree keep the service from starting on an old file', async () => {
     const log = copyOf(whole);
     const newer = await open(log.dataDir);
     await newer.append(entries(700, 720));
@@ -359,7 +359,7 @@ describe('where signed entries are gone', () => {
   });
 });
 
-describe('a crash at any step leaves the old or the new file whole, and another run ends the work', () => {
+describe('a crash at any step leaves the old or the new file intact, and another run completes the rebuild', () => {
   const steps: RebuildStep[] = ['life-begun', 'written', 'verified', 'old-kept', 'swapped', 'life-logged'];
   test.each(steps)('%s', async (step) => {
     const log = withoutEntry(450);
@@ -377,7 +377,9 @@ describe('a crash at any step leaves the old or the new file whole, and another 
   });
 });
 
-test('what is saved is what one who knows all entries says can be saved', { timeout: 300_000 }, async () => {
+test('recovers everything that is recoverable according to the known entries', {
+  timeout: 300_000,
+}, async () => {
   const pages = readFileSync(fileOf(whole)).length / pageBytes;
   const places = fc.array(fc.integer({ min: 0, max: pages - 1 }), { minLength: 1, maxLength: 4 });
   await fc.assert(
@@ -405,8 +407,8 @@ test('what is saved is what one who knows all entries says can be saved', { time
   );
 });
 
-describe('a log that was lost', () => {
-  test('is begun anew on the operator’s word only, with new keys, and the old traces are kept', async () => {
+describe('a lost log', () => {
+  test('is replaced only with the consent of the operator, with new keys, and the remains of the old log are kept', async () => {
     const log = copyOf(whole);
     writeFileSync(join(log.dataDir, 'siem.mdb'), 'events');
     await expect(beginAnew({ dataDir: log.dataDir })).rejects.toThrow(LogThereError);
@@ -431,7 +433,7 @@ describe('a log that was lost', () => {
     expect((await (await open(log.dataDir)).status()).health).toEqual({ state: 'ok' });
   });
 
-  test('so is one of which a file is there that nothing can be saved of', async () => {
+  test('is also replaced if its file is empty', async () => {
     const log = copyOf(whole);
     truncateSync(fileOf(log), 0);
     await beginAnew({ dataDir: log.dataDir });
@@ -439,7 +441,7 @@ describe('a log that was lost', () => {
   });
 });
 
-test('a line that somebody wrote into the journal hides no rollback', async () => {
+test('a forged line in the journal does not hide a rollback', async () => {
   const log = copyOf(whole);
   const old = folder();
   const small = await logIn(old, 3);

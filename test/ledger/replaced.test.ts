@@ -1,4 +1,7 @@
-/** A checkpoint key that was replaced on disk, and heads that were removed from the history: start-up and fsck say so. */
+/**
+ * A checkpoint key that was replaced on disk, and heads that were removed from the history, are reported by
+ * start-up and fsck.
+ */
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -37,7 +40,7 @@ function checkpointFiles(dataDir: string): { path: string; file: Record<string, 
     .filter(({ file }) => file.svc_purpose === 'checkpoint');
 }
 
-/** Puts a fresh active key in place of the checkpoint key, with the same dates and origin. */
+/** Replaces the checkpoint key with a new active key, with the same dates and origin. */
 async function replaceKey(dataDir: string, keepOld: 'removed' | 'retired' | 'active'): Promise<void> {
   const [old] = checkpointFiles(dataDir);
   const other = folder();
@@ -59,7 +62,7 @@ async function replaceKey(dataDir: string, keepOld: 'removed' | 'retired' | 'act
 }
 
 describe('the checkpoint key', () => {
-  test('of a log that was started, rotated its keys and revoked the checkpoint key twice is no finding', async () => {
+  test('causes no finding after starts, rotations and two revocations', async () => {
     const dataDir = await logWith(async (ledger) => {
       await ledger.rotateKey('transparency-sth', 'ann');
       for (let n = 0; n < 2; n++) {
@@ -77,18 +80,18 @@ describe('the checkpoint key', () => {
   });
 
   test.each(['removed', 'active'] as const)(
-    'that was replaced is a finding: the old file is %s',
+    'that was replaced causes a finding, with the old file %s',
     async (keepOld) => {
       const dataDir = await logWith();
       expect(await found(dataDir)).toEqual(nothing);
       await replaceKey(dataDir, keepOld);
       const codes = { start: ['checkpoint_key_replaced'], fsck: ['checkpoint_key_replaced'] };
       expect(await found(dataDir)).toEqual(codes);
-      expect(await found(dataDir)).toEqual(codes); // the next start does not take it for the right one
+      expect(await found(dataDir)).toEqual(codes); // the next start does not accept it either
     },
   );
 
-  test('that was replaced and whose old file says that it is retired is a finding', async () => {
+  test('that was replaced causes a finding, with the old file marked as retired', async () => {
     const dataDir = await logWith();
     await replaceKey(dataDir, 'retired');
     const ledger = await open(dataDir);
@@ -99,7 +102,7 @@ describe('the checkpoint key', () => {
     expect((await fsck({ dataDir })).counts).toEqual({ checkpoint_key_replaced: 1 });
   });
 
-  test('that did not sign the kept checkpoint is a finding, although ledger.mdb names no key', async () => {
+  test('that did not sign the stored checkpoint causes a finding, although ledger.mdb names no key', async () => {
     const dataDir = await logWith(async (ledger) => ledger.keepCheckpoint(await ledger.checkpoint()));
     await change(dataDir, 'meta', (rows) => void rows.removeSync('checkpoint_key'));
     await replaceKey(dataDir, 'removed');
@@ -119,7 +122,7 @@ describe('the checkpoint key', () => {
 });
 
 describe('a head that was removed from the history', () => {
-  /** Three heads: of 5, 6 and 7 leaves. */
+  /** Three heads, of 5, 6 and 7 leaves. */
   const log = () =>
     logWith(async (ledger) => {
       await ledger.append([entry(5)]);
@@ -130,7 +133,7 @@ describe('a head that was removed from the history', () => {
       for (const key of [...rows.getKeys()]) if ((key as number[])[0] === size) rows.removeSync(key);
     });
 
-  /** Takes the numbers of heads, too, so that none is missing. */
+  /** Removes the numbers of heads too, so that no number is missing. */
   const renumber = (dataDir: string, size: number) =>
     change(dataDir, 'history', (rows) => {
       const values = [...rows.getKeys()].map((key) => Buffer.from(rows.getBinary(key)!));
@@ -141,13 +144,13 @@ describe('a head that was removed from the history', () => {
     });
   const missing = { start: ['head_missing'], fsck: ['head_missing'] };
 
-  test('leaves its number behind', async () => {
+  test('is detected by its number', async () => {
     const dataDir = await log();
     await remove(dataDir, 6);
     expect(await found(dataDir)).toEqual(missing);
   });
 
-  test('is named by the journal', async () => {
+  test('is detected by the journal', async () => {
     const dataDir = await log();
     await (await open(dataDir)).close(); // a line with the head of 7
     const ledger = await open(dataDir);
@@ -158,7 +161,7 @@ describe('a head that was removed from the history', () => {
     expect(await found(dataDir)).toEqual(missing);
   });
 
-  test('is named by the anchor', async () => {
+  test('is detected by the anchor', async () => {
     const dataDir = await log();
     const anchor = join(dataDir, 'anchor.json');
     renameSync(anchor, `${anchor}.kept`);
@@ -173,7 +176,7 @@ describe('a head that was removed from the history', () => {
     expect([codes.start.includes('head_missing'), codes.fsck]).toEqual([true, ['head_missing']]);
   });
 
-  test('is named by the kept checkpoint', async () => {
+  test('is detected by the stored checkpoint', async () => {
     const dataDir = await logWith(async (ledger) => {
       await ledger.keepCheckpoint(await ledger.checkpoint());
       await ledger.append([entry(5)]);
@@ -183,7 +186,7 @@ describe('a head that was removed from the history', () => {
     expect(await found(dataDir)).toEqual(missing);
   });
 
-  test('is named by the entry that retired the key which signed it', async () => {
+  test('is detected by the entry that retired its key', async () => {
     const dataDir = await logWith(async (ledger) => {
       await ledger.rotateKey('transparency-sth', 'ann');
       await ledger.append([entry(5)]);

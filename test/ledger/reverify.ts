@@ -1,6 +1,6 @@
 /**
- * The whole log checked again by somebody who trusts nothing of it: its answers as JSON, the client's verifier, and a
- * root that is computed from all leaves by RFC 6962 to the letter. Nothing of src/ledger runs here.
+ * Checks the whole log without trusting it: its answers as JSON, the client's verifier, and a root computed
+ * from all leaves by a literal implementation of RFC 6962. No code of src/ledger runs here.
  */
 import { createHash } from 'node:crypto';
 import { Fault } from '../../src/client/fault.ts';
@@ -14,15 +14,15 @@ import { Oracle } from '../tlog/oracle.ts';
 
 export type Asked = Pick<Ledger, 'head' | 'keys' | 'leaf' | 'inclusion' | 'consistency'>;
 
-/** What somebody outside keeps of a log: all of it must hold for ever. */
+/** An outsider's records about a log, all of which must hold forever. */
 export interface Kept {
   /** Heads in the order in which they were seen. */
   readonly pins?: readonly SignedTreeHead[];
-  /** What appends were answered. */
+  /** Answers to appends. */
   readonly answers?: readonly Appended[];
 }
 
-/** Throws where the log doesn't hold. Returns its head and the ids of all entries, by index. */
+/** Throws if the log is inconsistent. Returns its head and the ids of all entries, by index. */
 export async function reverify(
   log: Asked,
   { pins = [], answers = [] }: Kept = {},
@@ -45,13 +45,12 @@ export async function reverify(
   const seen = [...pins.map(headOf), head];
   for (const [n, one] of seen.entries()) {
     sound(verifyHead(one, keys));
-    if (one.size > head.size) throw new Error(`${one.size} leaves were signed, and there are ${head.size}`);
-    if (!equal(one.root, oracle.root(0, one.size)))
-      throw new Error(`the leaves give another root for ${one.size}`);
+    if (one.size > head.size) throw new Error(`${one.size} leaves were signed, but there are ${head.size}`);
+    if (!equal(one.root, oracle.root(0, one.size))) throw new Error(`the root of ${one.size} leaves differs`);
     const before = seen[n - 1];
     if (before === undefined || same(before, one)) continue;
     if (one.timestampNs <= before.timestampNs || one.size < before.size)
-      throw new Error(`after a head of ${before.size} came one of ${one.size} that is no later one`);
+      throw new Error(`the head of ${one.size} leaves is not later than the previous one of ${before.size}`);
     if (before.size === one.size) continue;
     const { audit_path } = await log.consistency(before.size, one.size);
     const fault = verifyConsistency(before, one, audit_path.map(hash));
@@ -60,11 +59,11 @@ export async function reverify(
 
   for (const { id, leaf_index, leaf_hash, tree_size } of answers) {
     const leaf = leaves[leaf_index];
-    const told = `${id} was answered with index ${leaf_index}`;
-    if (leaf === undefined || ids[leaf_index] !== id) throw new Error(`${told}, and isn't there`);
+    const answered = `${id} was answered with index ${leaf_index}`;
+    if (leaf === undefined || ids[leaf_index] !== id) throw new Error(`${answered}, but is not there`);
     if (sha256(Buffer.concat([Uint8Array.of(0), leaf])) !== leaf_hash)
-      throw new Error(`${told}, and is another entry`);
-    if (tree_size > head.size) throw new Error(`${told} of ${tree_size}, and there are ${head.size}`);
+      throw new Error(`${answered}, but is another entry`);
+    if (tree_size > head.size) throw new Error(`${answered} of ${tree_size}, but there are ${head.size}`);
   }
   return { head: latest, ids };
 }

@@ -1,4 +1,4 @@
-/** Keys that take over, retire and are revoked: what outsiders see of it, and what they never see. */
+/** Rotation, retirement and revocation of keys, as seen by outsiders. */
 import { mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -21,7 +21,7 @@ const records = async (ledger: DurableLedger, purpose: LedgerKeyPurpose) =>
   (await ledger.keyRecords()).filter((key) => key.purpose === purpose);
 const fileOf = (dataDir: string, kid: string) =>
   JSON.parse(readFileSync(join(dataDir, 'keys', `${kid}.json`), 'utf8')) as Record<string, unknown>;
-/** The auditor's pin after a look at the log; any fault fails the test. */
+/** Returns the auditor's pin after an audit of the log. Any fault fails the test. */
 async function look(ledger: DurableLedger, pin?: Pin, acceptedKeys: string[] = []): Promise<Pin> {
   const result = await audit(sourceOf(ledger), pin, { now: Date.now(), acceptedKeys });
   if (!('pin' in result)) throw new Error(JSON.stringify(result));
@@ -29,7 +29,7 @@ async function look(ledger: DurableLedger, pin?: Pin, acceptedKeys: string[] = [
 }
 
 test.each(rotated)(
-  'a new %s key takes over where the old one stopped, and the log tells it twice',
+  'a new %s key takes over where the old one stopped, and two entries record it',
   async (purpose) => {
     const dataDir = folder();
     const ledger = await open(dataDir);
@@ -40,7 +40,7 @@ test.each(rotated)(
     const fresh = await ledger.rotateKey(purpose, 'ann');
     await ledger.append(entries(5, 8));
 
-    // Five entries and key.rotated are of the old key's time, whose last head is of size 6.
+    // Five entries and key.rotated belong to the old key, whose last head is of size 6.
     const sizes = purpose === 'access-token' ? {} : { to_size: 6 };
     const told = await records(ledger, purpose);
     expect(told).toMatchObject([
@@ -72,7 +72,7 @@ test('a log without entries can rotate its keys too', async () => {
   expect((await keyEntries(ledger)).length).toBe(6);
 });
 
-test('two rotations of each kind while appends go on: an auditor sees no fault, and every entry verifies', async () => {
+test('after two rotations of each kind during appends, an auditor finds no fault, and every entry verifies', async () => {
   const log = await ServedLog.start();
   onTestFinished(() => log.close());
   await log.append(3);
@@ -108,7 +108,7 @@ test('two rotations of each kind while appends go on: an auditor sees no fault, 
   await reverify(log.ledger);
 });
 
-test('appends that are waiting when a key takes over are signed by the one in whose sizes they come to lie', async () => {
+test('appends that wait while a key takes over are signed by the key that covers their indices', async () => {
   const ledger = await open(folder());
   const rotations = ledger.rotateKey('event-signing', 'ann');
   const waiting = Array.from({ length: 200 }, (_, n) => ledger.append([entry(n)]));
@@ -118,7 +118,7 @@ test('appends that are waiting when a key takes over are signed by the one in wh
 });
 
 test.each(['event-signing', 'transparency-sth'] as const)(
-  'appends that are waiting when the %s key is revoked are answered, and the old key’s only where they were queued before',
+  'appends that wait while the %s key is revoked are answered, with the old key only if they were queued before',
   async (purpose) => {
     const ledger = await open(folder());
     const { kid } = (await records(ledger, purpose))[0]!;
@@ -131,7 +131,7 @@ test.each(['event-signing', 'transparency-sth'] as const)(
   },
 );
 
-/** A ledger whose clock the test sets, with a schedule. */
+/** A ledger with a schedule, whose clock the test sets. */
 async function scheduled(dataDir: string, schedule: Partial<RotationSchedule['periods']>, startMs: number) {
   const time = { now: startMs };
   const ledger = await open(dataDir, {
@@ -148,7 +148,7 @@ async function scheduled(dataDir: string, schedule: Partial<RotationSchedule['pe
 const states = async (ledger: DurableLedger, purpose: LedgerKeyPurpose) =>
   (await records(ledger, purpose)).map(({ state }) => state).join(' ');
 
-test('by schedule: a successor is published before the old key is due, and takes over when it is', async () => {
+test('schedule: a successor is published before the old key is due, and takes over when it is due', async () => {
   const start = Date.now();
   const { ledger, at } = await scheduled(
     folder(),
@@ -172,7 +172,7 @@ test('by schedule: a successor is published before the old key is due, and takes
     ['key.rotated', 'system'],
     ['key.retired', 'system'],
   ]);
-  // A week in one tick each: five more event keys, one head key; the others are never touched.
+  // A week in one tick each: five more event keys, one head key; the others are not rotated.
   for (let n = 2; n <= 7; n++) {
     await at(start + n * day - hour);
     await at(start + n * day);
@@ -184,7 +184,7 @@ test('by schedule: a successor is published before the old key is due, and takes
   await reverify(ledger);
 });
 
-test('by schedule, after downtime: overdue, and still published for the overlap before it signs', async () => {
+test('schedule: an overdue successor is still published for the overlap before it signs', async () => {
   const dataDir = folder();
   const start = Date.now();
   const before = await scheduled(dataDir, { 'event-signing': day }, start);
@@ -200,7 +200,7 @@ test('by schedule, after downtime: overdue, and still published for the overlap 
   await reverify(again.ledger);
 });
 
-test('a period of 0 is no schedule', async () => {
+test('a period of 0 disables the schedule', async () => {
   const start = Date.now();
   const { ledger, at } = await scheduled(folder(), { 'event-signing': 0 }, start);
   await at(start + 4000 * day);
@@ -212,7 +212,7 @@ test('a period of 0 is no schedule', async () => {
   ]);
 });
 
-test('a rotation that is asked for takes the successor that is published already', async () => {
+test('a requested rotation uses the successor that is already published', async () => {
   const start = Date.now();
   const { ledger, at } = await scheduled(folder(), { 'transparency-sth': day }, start);
   await at(start + 23 * hour);
@@ -224,7 +224,7 @@ test('a rotation that is asked for takes the successor that is published already
   expect(await states(ledger, 'transparency-sth')).toBe('retired active');
 });
 
-test('only one change of keys at a time; a stable key and one that is none cannot be rotated', async () => {
+test('a second key change at a time, and rotation of a stable or unknown key, are rejected', async () => {
   const ledger = await open(folder());
   const first = ledger.rotateKey('event-signing', 'ann');
   expect(await codeOf(ledger.rotateKey('transparency-sth', 'ann'))).toBe('CONFLICT');
@@ -237,7 +237,7 @@ test('only one change of keys at a time; a stable key and one that is none canno
   await ledger.rotateKey('transparency-sth', 'ann');
 });
 
-test('only a pending key can be given up, and then it never signed anything', async () => {
+test('only a pending key can be retired, and then covers no entries', async () => {
   const start = Date.now();
   const { ledger, at } = await scheduled(folder(), { 'transparency-sth': day }, start);
   await ledger.append(entries(0, 3));
@@ -255,7 +255,7 @@ test('only a pending key can be given up, and then it never signed anything', as
   await reverify(ledger);
 });
 
-test('a revoked tree-head key: another signs the current head at once, and nobody accepts its heads any more', async () => {
+test('after a revocation of the tree-head key another key signs the current head, and heads of the revoked key are rejected', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   await ledger.append(entries(0, 5));
@@ -281,14 +281,14 @@ test('a revoked tree-head key: another signs the current head at once, and nobod
   await reverify(ledger, { pins: [anew] });
   expect(await codeOf(ledger.revokeKey(revoked.kid, 'again', 'ann'))).toBe('INVALID_TRANSITION');
 
-  // Anchor and journal hold heads of the revoked key: this log signed them, and knows them again.
+  // Anchor and journal have heads of the revoked key. This log signed them, and still accepts them.
   await ledger.close();
   const again = await open(dataDir);
   expect((await again.status()).health).toEqual({ state: 'ok' });
   await look(again, pin, [replacement.fingerprint]);
 });
 
-test('a revoked event key: what it signed before stays good, and it signs nothing after', async () => {
+test('earlier signatures of a revoked event key stay valid, and it signs nothing later', async () => {
   const ledger = await open(folder());
   await ledger.append(entries(0, 5));
   const [key] = await records(ledger, 'event-signing');
@@ -322,12 +322,12 @@ test('a retired and a pending key can be revoked, without a replacement', async 
     { purpose: 'event-signing', reason: 'old disk' },
     { purpose: 'event-signing', reason: 'too' },
   ]);
-  await at(start + 2 * day); // the schedule makes another one
+  await at(start + 2 * day); // the schedule creates another one
   expect(await states(ledger, 'event-signing')).toBe('revoked active revoked pending');
   await reverify(ledger);
 });
 
-test('with a key its published successor is revoked, which lay on the same disk and would take over when it is due', async () => {
+test('revoking a key also revokes its published successor, which was on the same disk', async () => {
   const start = Date.now();
   const { ledger, at } = await scheduled(folder(), { 'transparency-sth': day }, start);
   await ledger.append(entries(0, 5));
@@ -358,7 +358,7 @@ test('a revoked checkpoint key is replaced under the same origin', async () => {
   expect(await states(ledger, 'checkpoint')).toBe('revoked active');
 });
 
-test('tokens of a rotated key are good as long as they live, those of a revoked one never again', async () => {
+test('tokens of a rotated key stay valid until they expire, those of a revoked key become invalid', async () => {
   const start = Date.now();
   const { ledger, at } = await scheduled(folder(), {}, start);
   const kids = async () => (await ledger.accessTokenKeys()).verifying.map(({ kid }) => kid);
@@ -377,7 +377,7 @@ test('tokens of a rotated key are good as long as they live, those of a revoked 
   expect(await kids()).not.toContain(second);
 });
 
-test('while the log is degraded keys stay as they are', async () => {
+test('keys do not change while the log is degraded', async () => {
   const dataDir = folder();
   await (await open(dataDir)).close();
   rmSync(join(dataDir, 'ledger.mdb'));
@@ -392,7 +392,7 @@ test('while the log is degraded keys stay as they are', async () => {
   expect(await ledger.keyRecords()).toEqual(before);
 });
 
-test('when key files cannot be written nothing changes, and the next tick goes on', async () => {
+test('if key files cannot be written, nothing changes, and the next tick continues', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   await ledger.append(entries(0, 3));
@@ -409,7 +409,7 @@ test('when key files cannot be written nothing changes, and the next tick goes o
   await reverify(ledger);
 });
 
-test('a copy that is made while keys change is a whole log with its public keys', async () => {
+test('a copy made during a key change is a complete log with its public keys', async () => {
   const ledger = await open(folder());
   await ledger.append(entries(0, 300));
   for (const purpose of ['transparency-sth', 'event-signing'] as const) {
@@ -420,7 +420,7 @@ test('a copy that is made while keys change is a whole log with its public keys'
   }
 });
 
-test('a stop in the midst of a rotation waits for its files', async () => {
+test('a stop during a rotation waits for its files', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   const change = codeOf(ledger.rotateKey('transparency-sth', 'ann'));

@@ -9,7 +9,7 @@ import { numberKey } from '../../src/ledger/check/row-keys.ts';
 import { openDatabase } from '../../src/lmdb.ts';
 
 const seed = 20_251_121;
-/** With gaps, and every 50th value on pages of its own. */
+/** With gaps, and every 50th value on overflow pages. */
 const rows = Array.from({ length: 3000 }, (_, n) => ({
   key: 3 * n,
   value: Buffer.alloc(n % 50 === 7 ? 5000 + n : n % 40, n),
@@ -46,7 +46,7 @@ afterAll(() => {
 const cursor = (name: string, from?: Buffer, before?: Buffer) =>
   new RowCursor(file, tables.get(name)!, onDamage, from, before);
 
-test('a range of keys has all of its rows and no others', () => {
+test('a range of keys contains exactly its rows', () => {
   const place = fc.option(fc.integer({ min: 0, max: 9100 }), { nil: undefined });
   fc.assert(
     fc.property(place, place, fc.boolean(), (from, before, keysOnly) => {
@@ -63,7 +63,7 @@ test('a range of keys has all of its rows and no others', () => {
   );
 });
 
-test('a value has a byte before it, wherever it is kept', () => {
+test('a value is preceded by a byte, wherever it is stored', () => {
   const at = cursor('numbered');
   for (const { key, value } of rows) {
     expect(at.next()).toBe(true);

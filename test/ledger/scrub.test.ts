@@ -15,7 +15,7 @@ async function readerOf({ dataDir }: Pick<KnownLog, 'dataDir'>): Promise<Snapsho
   return reader;
 }
 
-/** Ends the pass that is under way, or a whole one. */
+/** Runs to the end of the current pass, or a whole pass. */
 async function passOf(reader: SnapshotReader) {
   const before = (await reader.report()).scrub.last_pass_at;
   for (let steps = 0; steps < 1000; steps++) {
@@ -52,7 +52,7 @@ test.each([
     () => [Buffer.from(entry(5).id.replaceAll('-', ''), 'hex'), 23] as const,
     /index of ids/,
   ],
-])('a pass finds damage of %s, and a pass after the repair clears the finding', async (_, place, message) => {
+])('a pass finds damage in %s, and a pass after the repair clears the finding', async (_, place, message) => {
   const log = await logOf(300, 600);
   const ledger = await open(log.dataDir);
   const [wanted, at] = place(log);
@@ -73,9 +73,9 @@ test.each([
 
 test.each<[string, number[], RegExp]>([
   ['names another entry', [0, 1, 1], /index of kinds does not name entry 2/],
-  ['names an entry behind the log', [0, 1, 2 ** 40], /index of kinds does not name entry 2/],
-  ['lacks the last entry', [0, 1], /index by kind knows 2 of 3/],
-  ['has an entry that the log has not', [0, 1, 2, 3], /index by kind knows 4 of 3/],
+  ['names an entry beyond the end of the log', [0, 1, 2 ** 40], /index of kinds does not name entry 2/],
+  ['lacks the last entry', [0, 1], /index by kind has 2 of 3/],
+  ['has an entry that the log lacks', [0, 1, 2, 3], /index by kind has 4 of 3/],
 ])('a pass finds an index of kinds that %s', async (_, places, message) => {
   const log = await logOf(3);
   const ledger = await open(log.dataDir);
@@ -104,7 +104,7 @@ test('a pass finds a lost row of the index of ids, before and after its id is ap
   expect(await passOf(reader)).toMatchObject(wanted);
 });
 
-test('a pass goes on where it was when the reader is opened again, and keeps what it found', async () => {
+test('a pass continues with its findings when the reader is reopened', async () => {
   const log = await logOf(300, 2000);
   await open(log.dataDir);
   flipInPlace(log, log.canonical[10]!, 40);
@@ -129,7 +129,7 @@ test.each(['', 'null', '{"passBeganAt":-1}', '{"passBeganAt":1,"total":"x"}'])(
   },
 );
 
-test('a pass over a log that grows meanwhile finds nothing', async () => {
+test('a pass over a growing log finds nothing', async () => {
   const log = await logOf(900);
   const ledger = await open(log.dataDir);
   const reader = await readerOf(log);

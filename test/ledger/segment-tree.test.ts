@@ -8,7 +8,7 @@ const leafOf = (n: number) => sha256(Buffer.from(`leaf ${n}`));
 const bytesOf = (pages: readonly PackedPage[], level: number) =>
   Buffer.from(pages.findLast((page) => page.level === level)?.bytes ?? []);
 
-test('at every size it has the root and the pages of a tree that keeps each hash by itself', () => {
+test('at every size it has the same root and pages as a tree that stores hashes individually', () => {
   const tree = new SegmentTree();
   const plain = GrowingTree.load(sha256, 0, () => undefined)!;
   expect(tree.root()).toEqual(plain.root());
@@ -24,7 +24,7 @@ test('at every size it has the root and the pages of a tree that keeps each hash
   }
 });
 
-test('a segment holds 65,536 leaves, whose root is that of its upper page, and no more', () => {
+test('a segment holds at most 65,536 leaves, whose root is the root of its upper page', () => {
   const tree = new SegmentTree();
   const plain = GrowingTree.load(sha256, 0, () => undefined)!;
   let upper = Buffer.alloc(0);
@@ -41,7 +41,7 @@ test('a segment holds 65,536 leaves, whose root is that of its upper page, and n
   expect(() => tree.append()).toThrow('full');
 });
 
-test('a leaf hash is written where it is wanted and nowhere else, and leaves what it was made of', () => {
+test('a leaf hash is written only to its destination, and its input is unchanged', () => {
   for (const length of [0, 1, 54, 55, 63, 64, 700]) {
     const bytes = Buffer.alloc(1 + length, 200);
     const into = Buffer.alloc(96, 7);

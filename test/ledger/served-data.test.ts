@@ -22,7 +22,7 @@ const reads: readonly (readonly [string, (reader: LogReader) => Promise<unknown>
 ];
 
 test.each(reads)(
-  'a %s with a flipped bit in the entry is an error and a finding, while appends go on',
+  'a %s with a flipped bit in the entry causes an error and a finding, while appends continue',
   async (_, read) => {
     const { dataDir, canonical } = await logOf(600);
     const ledger = await open(dataDir);
@@ -54,7 +54,7 @@ test('the ledger itself serves no bundle of a damaged entry', async () => {
   expect(await codeOf(ledger.bundle({ leaf_index: 6 }))).toBe('none');
 });
 
-test('no proof and no tile is made of a damaged page, whichever hash is damaged', async () => {
+test('a damaged page is never used for a proof or a tile, whichever hash is damaged', async () => {
   const { dataDir } = await logOf(600);
   await open(dataDir);
   const wrong: string[] = [];
@@ -85,7 +85,7 @@ test('a tile that was verified before is verified again when it is read again', 
   const reader = await readerOf(dataDir);
   const read = (index: number) => reader.tile('current', { level: 0, index, width: 256 });
   const first = await read(0);
-  await read(1); // the reader keeps only the page that it read last
+  await read(1); // the reader caches only the page read last
   const repair = flipInPlace({ dataDir }, leafHash(sha256, canonical[5]!), 7);
   await expect(read(0)).rejects.toMatchObject({ code: 'INTERNAL', details: { reason: 'data_damaged' } });
   repair();
@@ -139,7 +139,7 @@ test('a latest head with a damaged key id is not served, by the ledger or a read
   }
 });
 
-test('heads of a lost key are served, where an earlier tree-head key is active again', async () => {
+test('heads of a lost key are served if an earlier tree-head key is active again', async () => {
   const log = await logOf(50);
   const keys = join(log.dataDir, 'keys');
   const before = Object.fromEntries(readdirSync(keys).map((name) => [name, readFileSync(join(keys, name))]));
@@ -157,7 +157,7 @@ test('heads of a lost key are served, where an earlier tree-head key is active a
   expect(await (await readerOf(log.dataDir)).head('current')).toEqual(head);
 });
 
-test('an index of ids that names another entry is found out', async () => {
+test('an index of ids that names the wrong entry is detected', async () => {
   const { dataDir } = await logOf(600);
   await open(dataDir);
   const id = Buffer.from(entry(5).id.replaceAll('-', ''), 'hex');
@@ -167,7 +167,7 @@ test('an index of ids that names another entry is found out', async () => {
   expect(await codeOf(reader.inclusion('current', { leaf_index: 5 }))).toBe('none');
 });
 
-test('an index of kinds that names another entry is found out', async () => {
+test('an index of kinds that names the wrong entry is detected', async () => {
   const log = await logOf(50);
   const ledger = await open(log.dataDir);
   await ledger.rotateKey('transparency-sth', 'admin');
@@ -200,7 +200,7 @@ test('a reader sees each append as soon as it resolves', async () => {
   }
 });
 
-test('a head by a key that is new to the reader is verified under that key', async () => {
+test('a head signed by a key that is new to the reader is verified with that key', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   await ledger.append(entries(0, 3));

@@ -1,4 +1,4 @@
-/** Keys in an ssh-agent: the log signs with them, and waits where they cannot be had. */
+/** Keys in an ssh-agent: the log signs with them, and waits while they are unavailable. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -41,7 +41,7 @@ const findingOf = async (ledger: DurableLedger, code: string) =>
 const states = async (ledger: DurableLedger, purpose: LedgerKeyPurpose) =>
   (await ledger.keyRecords()).filter((key) => key.purpose === purpose).map(({ state }) => state);
 
-/** Appends until the log takes the entry: the agent is probed now and then. */
+/** Appends until the log accepts the entry, because the agent is probed periodically. */
 const appendsAgain = (ledger: DurableLedger, n: number) =>
   vi.waitFor(() => ledger.append([entry(n)]), { timeout: 20_000, interval: 50 });
 
@@ -49,7 +49,7 @@ describe.skipIf(withoutAgent !== undefined)(
   'a log whose keys are in an ssh-agent',
   { timeout: 60_000 },
   () => {
-    test('signs heads, entries and checkpoints with them, and goes on after a start', async () => {
+    test('signs heads, entries and checkpoints with them, also after a restart', async () => {
       const { dataDir, agent, ledger } = await opened();
       await ledger.append(entries(0, 5));
       const pins = [await ledger.head()];
@@ -67,7 +67,7 @@ describe.skipIf(withoutAgent !== undefined)(
       await reverify(again, { pins });
     });
 
-    test('uses only Ed25519 keys with the comment of the purpose, or those that the settings name', async () => {
+    test('uses only Ed25519 keys with the comment of the purpose, or keys named in the settings', async () => {
       const agent = await TestAgent.start();
       agent.load(agent.make('candor:transparency-sth', 'ecdsa'), agent.make('ann@work'));
       const dataDir = folder();
@@ -83,7 +83,7 @@ describe.skipIf(withoutAgent !== undefined)(
       await reverify(ledger);
     });
 
-    test('refuses appends while the agent is gone, answers reads, and goes on once it is back', async () => {
+    test('refuses appends but answers reads while the agent is gone, and recovers once it is back', async () => {
       const { agent, ledger } = await opened();
       await ledger.append(entries(0, 3));
       const head = await ledger.head();
@@ -100,7 +100,7 @@ describe.skipIf(withoutAgent !== undefined)(
       expect(ids).toEqual([...entries(0, 4)].map(({ id }) => id));
     });
 
-    test('starts without the agent, serves what it has, and goes on once the agent is there', async () => {
+    test('starts and serves reads without the agent, and recovers once the agent is there', async () => {
       const { dataDir, agent, ledger } = await opened();
       await ledger.append(entries(0, 3));
       await ledger.close();
@@ -128,7 +128,7 @@ describe.skipIf(withoutAgent !== undefined)(
       await reverify(ledger);
     });
 
-    test('refuses appends when only the tree-head key is in the agent and the agent fails at the head', async () => {
+    test('refuses appends when only the tree-head key is in the agent and the agent fails to sign the head', async () => {
       const agent = await TestAgent.start();
       agent.provision();
       const dataDir = folder();
@@ -136,7 +136,7 @@ describe.skipIf(withoutAgent !== undefined)(
       expect(activeFile(dataDir, 'event-signing')).toHaveProperty('d');
       await ledger.append(entries(0, 300));
       await agent.stop();
-      // The first of these reaches the signature of the head; leaves that were added in memory must not stay.
+      // The first of these reaches the signature of the head. Leaves added in memory must not stay.
       const calls = Array.from({ length: 5 }, (_, n) => ledger.append(entries(1000 + 10 * n, 1010 + 10 * n)));
       for (const call of calls) expect(await codeOf(call)).toBe('UNAVAILABLE');
       expect((await ledger.head()).tree_size).toBe(300);
@@ -147,7 +147,7 @@ describe.skipIf(withoutAgent !== undefined)(
       expect(ids).toEqual(entries(0, 310).map(({ id }) => id));
     });
 
-    test('publishes no head while the agent is gone at a boundary, and that head once the agent is back', async () => {
+    test('publishes the head of a boundary at which the agent was gone once the agent is back', async () => {
       const agent = await TestAgent.start();
       agent.provision();
       const delayMs = 64; // timestamps are multiples of 1024 ns, and so are multiples of this
@@ -217,7 +217,7 @@ describe.skipIf(withoutAgent !== undefined)(
     });
 
     const harmful = damages.filter((damage) => damage !== 'none' && damage !== 'one byte at a time');
-    test.each(harmful)('keeps nothing when the agent sends garbage: %s', async (damage) => {
+    test.each(harmful)('stores nothing when the agent sends garbage: %s', async (damage) => {
       const { agent, dataDir, ledger: direct } = await opened();
       await direct.append(entries(0, 3));
       await direct.close();
@@ -245,7 +245,7 @@ describe.skipIf(withoutAgent !== undefined)(
       await reverify(ledger);
     });
 
-    test('an agent that hangs costs the thread one timeout, however many appends wait', async () => {
+    test('an unresponsive agent blocks the thread for one timeout, however many appends wait', async () => {
       const { agent, dataDir, ledger: direct } = await opened();
       await direct.close();
       const proxy = await damagingProxy(agent);
@@ -256,7 +256,7 @@ describe.skipIf(withoutAgent !== undefined)(
       expect(await findingOf(ledger, 'signer_unavailable')).toContain(`${limits.signerTimeoutMs} ms`);
     });
 
-    test('rotates to the next key in the agent, and reports what to do when there is none', async () => {
+    test('rotates to the next key in the agent, and reports what to do without one', async () => {
       const agent = await TestAgent.start();
       agent.provision();
       const time = { now: Date.now() };
@@ -280,7 +280,7 @@ describe.skipIf(withoutAgent !== undefined)(
       await ledger.tick();
       expect(await findings(ledger)).toEqual([]);
       expect(await states(ledger, 'transparency-sth')).toEqual(['active', 'pending']);
-      // The successor is no longer there when it is due: the old key goes on.
+      // The successor is gone when it is due, so the old key continues.
       agent.remove(next);
       time.now += hour;
       await ledger.tick();
@@ -310,7 +310,7 @@ describe.skipIf(withoutAgent !== undefined)(
         expect(await states(moving, purpose)).toEqual(['retired', 'active']);
         expect(activeFile(dataDir, purpose)).toMatchObject({ svc_signer: 'ssh-agent' });
       }
-      // Clients know the log by this key: only a revocation replaces it.
+      // Clients identify the log by this key, so only a revocation replaces it.
       expect(activeFile(dataDir, 'checkpoint')).toHaveProperty('d');
       const rotations = (await keyEntries(moving)).filter(({ kind }) => kind === 'key.rotated');
       expect(rotations).toHaveLength(2);
@@ -325,7 +325,7 @@ describe.skipIf(withoutAgent !== undefined)(
       await reverify(back, { pins });
     });
 
-    test('a key whose token is lost is revoked, and the next key of the agent signs in its place', async () => {
+    test('a key whose hardware token is lost can be revoked, and the next key of the agent replaces it', async () => {
       const { dataDir, agent, ledger } = await opened();
       await ledger.append(entries(0, 3));
       agent.removeAll();
@@ -338,7 +338,7 @@ describe.skipIf(withoutAgent !== undefined)(
       await reverify(ledger);
     });
 
-    test('key files of an agent say so without an agent: nothing is lost, and nothing signs', async () => {
+    test('without an agent, keys of an agent are not reported as lost, and cannot sign', async () => {
       const { dataDir, ledger } = await opened();
       await ledger.append(entries(0, 3));
       await ledger.close();
@@ -351,7 +351,7 @@ describe.skipIf(withoutAgent !== undefined)(
       await reverify(again);
     });
 
-    test('a log that is begun after another one uses no key of it', async () => {
+    test('a log that replaces another one uses none of its keys', async () => {
       const { dataDir, agent, ledger } = await opened();
       await ledger.append(entries(0, 3));
       const old = (await ledger.keys()).map(({ x }) => x);

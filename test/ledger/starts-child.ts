@@ -1,7 +1,7 @@
 /**
- * `node starts-child.ts <data folder> <first> <seed> [store]` appends entries from number `first` on, in batches of random
- * sizes, and rotates a key now and then, until it is killed or gets SIGTERM, which closes the log. Writes each answer in a
- * line. With `store`, siem.mdb raises alerts meanwhile, which the outbox takes to the log.
+ * `node starts-child.ts <data folder> <first> <seed> [store]` appends entries from number `first`, in batches
+ * of random sizes, and sometimes rotates a key, until it is killed or gets SIGTERM, which closes the log. Writes
+ * each answer on a line. With `store`, siem.mdb also raises alerts, which the outbox sends to the log.
  */
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';

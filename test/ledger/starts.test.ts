@@ -1,6 +1,7 @@
 /**
- * Starts after kills and clean stops at random moments: each is healthy, and everything that an auditor pinned and that
- * callers were answered holds. In half of the starts siem.mdb is written too, and each start compares it with the log. `STARTS=500 SEED=7 npm test -- test/ledger/starts.test.ts` makes more of them.
+ * Starts after kills and clean stops at random moments. Each must be healthy, and all auditors' pins and
+ * callers' answers must hold. Half of the starts also write siem.mdb, and each start compares it with the log.
+ * `STARTS=500 SEED=7 npm test -- test/ledger/starts.test.ts` runs more of them.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -18,10 +19,10 @@ import { randomSource } from './random-source.ts';
 
 const starts = Number(process.env.STARTS ?? 15);
 const seed = Number(process.env.SEED ?? 20_251_123);
-/** Starts of one log: each reads the whole log, which the starts before it made longer. */
+/** Starts of one log. Each reads the whole log, which earlier starts made longer. */
 const startsOfLog = 50;
 
-/** Everything that was seen in all starts. */
+/** Totals over all starts. */
 const seen = { kills: 0, stops: 0, withStore: 0, entries: 0, pins: 0, transactions: new Set<number>() };
 
 afterAll(() => {
@@ -51,7 +52,7 @@ test.each(Array.from({ length: Math.ceil(starts / startsOfLog) }, (_, log) => lo
 
       const ledger = await openLedger({ dataDir, notedPlaces: () => readNotedPlaces(dataDir) });
       const { size, health, findings, warnings } = await ledger.status();
-      // The first kill may come before the anchor was ever written.
+      // The first kill may precede the first write of the anchor.
       expect({ health, findings }, `start ${start}`).toEqual({ health: { state: 'ok' }, findings: [] });
       if (start > 0) expect(warnings, `start ${start}`).toEqual([]);
       expect(answers.filter(({ leaf_index }) => leaf_index >= size)).toEqual([]);
@@ -72,7 +73,7 @@ test.each(Array.from({ length: Math.ceil(starts / startsOfLog) }, (_, log) => lo
   startsOfLog * 10_000,
 );
 
-/** Lets a process append for a random time, and ends it. Returns what it was answered. */
+/** Lets a process append for a random time, and ends it. Returns its answers. */
 async function runChild(
   dataDir: string,
   start: number,

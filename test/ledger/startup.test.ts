@@ -29,7 +29,7 @@ async function logOf(size: number): Promise<string> {
   return dataDir;
 }
 
-/** Opens a damaged log and checks what every degraded one must do. */
+/** Opens a damaged log and checks the required behaviour of every degraded log. */
 async function openDegraded(dataDir: string, fault: LedgerFault) {
   const ledger = await open(dataDir);
   const status = await ledger.status();
@@ -47,13 +47,13 @@ async function openDegraded(dataDir: string, fault: LedgerFault) {
     expect(advice).toContain('loses every entry after the backup');
     expect(advice).toContain('new life under new keys, which every auditor sees');
   }
-  expect((await ledger.accessTokenKeys()).current.kty).toBe('OKP'); // people can still sign in
+  expect((await ledger.accessTokenKeys()).current.kty).toBe('OKP'); // users can still sign in
   await ledger.tick();
   return ledger;
 }
 
 test.each([0, 1, 2, 255, 256, 257, 700])(
-  'a log of %i entries is found whole again, and goes on',
+  'a log of %i entries is healthy after a restart, and accepts entries',
   async (size) => {
     const dataDir = await logOf(size);
     const ledger = await open(dataDir);
@@ -86,7 +86,7 @@ test('the banner of a healthy log names size, root, time, key and fingerprint', 
   expect(text).toContain(String(BigInt(status.head!.timestamp_ns)));
 });
 
-test('an older database under a newer anchor is a rollback; what it holds is still served', async () => {
+test('an older database under a newer anchor is a rollback, and its data is still served', async () => {
   const dataDir = await logOf(5);
   copyFileSync(join(dataDir, 'ledger.mdb'), join(dataDir, 'old.mdb'));
   const newer = await open(dataDir);
@@ -98,7 +98,7 @@ test('an older database under a newer anchor is a rollback; what it holds is sti
   expect(JSON.parse(readFileSync(join(dataDir, 'anchor.json'), 'utf8')).tree_size).toBe(9); // not overwritten
 });
 
-test('a rollback of database and anchor together is recognised by the journal, and again at the next start', async () => {
+test('a rollback of database and anchor together is detected by the journal, and again at the next start', async () => {
   const dataDir = await logOf(5);
   for (const name of ['ledger.mdb', 'anchor.json'])
     copyFileSync(join(dataDir, name), join(dataDir, `old-${name}`));
@@ -112,7 +112,7 @@ test('a rollback of database and anchor together is recognised by the journal, a
   await openDegraded(dataDir, 'rollback');
 });
 
-test('another log of the same or a larger size under the anchor is a rollback', async () => {
+test('a different log of the same or a larger size under the anchor is a rollback', async () => {
   const [dataDir, other] = [await logOf(5), folder()];
   const forger = await open(other);
   await forger.append(entries(100, 107));
@@ -133,7 +133,7 @@ test.each([
   ['the last entry', 'entries', 599, 10],
   ['the signature of the last head', 'heads', undefined, 60],
   ['the root in the last head', 'heads', undefined, 20],
-] as const)('a flipped bit in %s is recognised', async (_, table, key, at) => {
+] as const)('a flipped bit in %s is detected', async (_, table, key, at) => {
   const dataDir = await logOf(600);
   const root = openDatabase(join(dataDir, 'ledger.mdb'), { maxDbs: 16 });
   const db = root.openDB({ name: table, encoding: 'binary' });
@@ -146,7 +146,7 @@ test.each([
   await openDegraded(dataDir, 'corrupt');
 });
 
-test('damage in an old page is recognised when a proof is made of it, and never served', async () => {
+test('damage in an old page is detected when a proof needs it, and never served', async () => {
   const dataDir = await logOf(600);
   const root = openDatabase(join(dataDir, 'ledger.mdb'), { maxDbs: 16 });
   const db = root.openDB({ name: 'pages', encoding: 'binary' });
@@ -168,7 +168,7 @@ const traces = ['anchor.json', 'journal.ndjson', 'keys', 'siem.mdb'];
 const combinations = Array.from({ length: 15 }, (_, n) => traces.filter((_, i) => (n + 1) & (1 << i)));
 
 test.each(combinations.map((kept) => [kept.join(', '), kept] as const))(
-  'a folder with %s but no ledger has lost its log, and no new one is begun',
+  'a folder with %s but no ledger has lost its log, and no new log is started',
   async (_, kept) => {
     const dataDir = await logOf(3);
     writeFileSync(join(dataDir, 'siem.mdb'), 'x');
@@ -186,7 +186,7 @@ test.each(combinations.map((kept) => [kept.join(', '), kept] as const))(
   },
 );
 
-test('an anchor on another volume is a trace of the log, too', async () => {
+test('an anchor on another volume counts as a trace of the log', async () => {
   const [dataDir, anchorPath] = [folder(), join(folder(), 'anchor.json')];
   const ledger = await open(dataDir, { anchorPath });
   await ledger.append(entries(0, 3));
@@ -196,13 +196,13 @@ test('an anchor on another volume is a trace of the log, too', async () => {
   expect(health).toMatchObject({ fault: 'lost', advice: expect.stringContaining('an anchor') });
 });
 
-test('an emptied database beside the keys is lost too', async () => {
+test('an emptied database beside the keys counts as lost', async () => {
   const dataDir = await logOf(3);
   truncateSync(join(dataDir, 'ledger.mdb'), 0);
   await openDegraded(dataDir, 'lost');
 });
 
-test('lost and damaged key files are recognised', async () => {
+test('lost and damaged key files are detected', async () => {
   const dataDir = await logOf(3);
   const keys = join(dataDir, 'keys');
   const names = readdirSync(keys);
@@ -222,7 +222,7 @@ test('lost and damaged key files are recognised', async () => {
   await openDegraded(dataDir, 'corrupt');
 });
 
-test('a half-written anchor beside the whole one is ignored; one in its place is recognised', async () => {
+test('a half-written anchor beside the intact one is ignored; one in its place is detected', async () => {
   const dataDir = await logOf(3);
   const anchor = readFileSync(join(dataDir, 'anchor.json'), 'utf8');
   writeFileSync(join(dataDir, 'anchor.json.new'), anchor.slice(0, 40));
@@ -237,7 +237,7 @@ test('a half-written anchor beside the whole one is ignored; one in its place is
   expect((await (await open(dataDir)).status()).health.state).toBe('ok');
 });
 
-test('a journal line that a crash cut short harms nobody', async () => {
+test('a truncated journal line is ignored', async () => {
   const dataDir = await logOf(3);
   const path = join(dataDir, 'journal.ndjson');
   writeFileSync(path, `${readFileSync(path, 'utf8')}{"at":"2025-`);
@@ -248,7 +248,7 @@ test('a journal line that a crash cut short harms nobody', async () => {
 });
 
 test.each([0.1, 0.3, 0.5, 0.7, 0.9, 0.97])(
-  'a database cut to %f of its length is half written',
+  'a database cut to %f of its length is reported as half_written',
   async (part) => {
     const dataDir = await logOf(1500);
     const path = join(dataDir, 'ledger.mdb');
@@ -260,7 +260,7 @@ test.each([0.1, 0.3, 0.5, 0.7, 0.9, 0.97])(
   },
 );
 
-test('a database whose missing end was in use is half written at every start, not only until LMDB has filled it up', async () => {
+test('a truncated database is reported as half_written at every start, also after LMDB has padded it', async () => {
   const dataDir = await logOf(1500);
   const path = join(dataDir, 'ledger.mdb');
   await moveToEnd(path);
@@ -269,8 +269,8 @@ test('a database whose missing end was in use is half written at every start, no
 });
 
 /**
- * Has LMDB write entries from the midst of the log, which no start reads, anew at the end of the file; tables' roots, and
- * the list of free pages, go to lower pages that came to be free.
+ * Has LMDB rewrite entries from the middle of the log, which no start reads, at the end of the file. The
+ * roots of tables and the list of free pages move to lower pages that became free.
  */
 async function moveToEnd(path: string): Promise<void> {
   const root = openDatabase(path, { maxDbs: 16 });
@@ -287,9 +287,9 @@ async function moveToEnd(path: string): Promise<void> {
 interface Case {
   readonly name: string;
   readonly fault: LedgerFault;
-  /** What the advice must name. */
+  /** Pattern that the advice must match. */
   readonly advice: RegExp;
-  /** Whether heads and proofs are still served; those proofs at least that need no damaged page. */
+  /** Whether heads and proofs are still served, at least proofs that need no damaged page. */
   readonly reads: boolean | 'heads';
   damage(dataDir: string): unknown;
 }
@@ -353,7 +353,7 @@ const cases: readonly Case[] = [
     damage: file('ledger.mdb', (bytes) => bytes.fill(0)),
   },
   {
-    name: 'a file that is not LMDB’s',
+    name: 'a file that is not an LMDB file',
     ...{ fault: 'corrupt', advice: rebuild, reads: false },
     damage: file('ledger.mdb', () => Buffer.from('hello')),
   },
@@ -434,7 +434,7 @@ test('the advice for damage names the last entry that a restore may lose', async
   expect(health).toMatchObject({ advice: expect.stringContaining('up to entry 599') });
 });
 
-test('a line of the journal that nobody signed and that claims no more than there is, is told and harms nobody', async () => {
+test('an unsigned journal line that claims no more leaves than the log has causes only a warning', async () => {
   const dataDir = await logOf(600);
   unsigned(599)(dataDir);
   const status = await (await open(dataDir)).status();
@@ -449,7 +449,7 @@ test.each([
   ['transparency-sth', 'before its successor was there', undefined],
   ['transparency-sth', 'while its successor was pending', 'publish'],
 ] as const)(
-  'key files of before a %s key was replaced, %s: the old key must not sign past its end',
+  'key files older than the replacement of a %s key, %s, do not let the old key sign beyond its end',
   async (purpose, _when, published) => {
     const dataDir = folder();
     const day = 86_400_000;
@@ -475,32 +475,35 @@ test.each([
   },
 );
 
-test('a folder in place of ledger.mdb ends the start with one clear line', async () => {
+test('a folder in place of ledger.mdb ends the start with a one-line error', async () => {
   const dataDir = await logOf(3);
   folderFor('ledger.mdb')(dataDir);
   await expect(open(dataDir)).rejects.toThrow(/ledger\.mdb cannot be read \(EISDIR\)/);
 });
 
-test('so does a file in place of the keys', async () => {
+test('a file in place of the keys ends the start with a one-line error', async () => {
   const dataDir = await logOf(3);
   rmSync(join(dataDir, 'keys'), { recursive: true });
   writeFileSync(join(dataDir, 'keys'), '');
   await expect(open(dataDir)).rejects.toThrow(/the keys in .* cannot be read \(ENOTDIR\)/);
 });
 
-test.skipIf(process.getuid?.() === 0)('a ledger.mdb that may not be read, too', async () => {
-  const dataDir = await logOf(3);
-  chmodSync(join(dataDir, 'ledger.mdb'), 0);
-  await expect(open(dataDir)).rejects.toThrow(/cannot be read \(EACCES\)/);
-});
+test.skipIf(process.getuid?.() === 0)(
+  'a ledger.mdb without read permission ends the start with a one-line error',
+  async () => {
+    const dataDir = await logOf(3);
+    chmodSync(join(dataDir, 'ledger.mdb'), 0);
+    await expect(open(dataDir)).rejects.toThrow(/cannot be read \(EACCES\)/);
+  },
+);
 
-test('garbage where the database was is recognised', async () => {
+test('garbage in place of the database is detected', async () => {
   const dataDir = await logOf(3);
   writeFileSync(join(dataDir, 'ledger.mdb'), Buffer.alloc(65_536, 7));
   await openDegraded(dataDir, 'corrupt');
 });
 
-test('a journal line that claims more leaves without a signature is a finding, and stops no healthy log', async () => {
+test('an unsigned journal line that claims more leaves causes a finding, and does not stop a healthy log', async () => {
   const dataDir = await logOf(600);
   unsigned(601)(dataDir);
   const ledger = await open(dataDir);

@@ -1,5 +1,5 @@
 /**
- * LMDB's list of free pages has the number of the transaction as its key: eight bytes, little-endian, ordered as
+ * LMDB's list of free pages is keyed by the transaction number: eight bytes, little-endian, ordered as
  * integers (MDB_INTEGERKEY). Numbers around multiples of 256 sort differently as bytes.
  */
 import { readFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ test('a list of free pages that spans branch pages is read in the order of its t
   const root = openDatabase(path);
   const table = root.openDB({ name: 'rows', encoding: 'binary' });
   root.transactionSync(() => table.putSync(0, Buffer.alloc(100)));
-  const reader = root.useReadTransaction(); // holds every page that is freed from here on
+  const reader = root.useReadTransaction(); // holds every page that is freed from now on
   for (let n = 0; n < 1500; n++) root.transactionSync(() => table.putSync(n % 300, Buffer.alloc(100, n)));
   reader.done();
   await root.close();
@@ -62,7 +62,7 @@ test('a list of free pages that spans branch pages is read in the order of its t
   file.close();
 });
 
-/** Writes what is there already, until the file has come to this transaction. */
+/** Rewrites existing data until the file has reached this transaction. */
 async function spendTransactions(dataDir: string, until: number): Promise<void> {
   const root = openDatabase(join(dataDir, 'ledger.mdb'), { maxDbs: 16 });
   const meta = root.openDB({ name: 'meta', encoding: 'binary' });

@@ -8,7 +8,7 @@ import { codeOf, entries, entry, folder } from './fixture.ts';
 
 const list = ledgerMethods;
 
-test('the ledger answers from its own thread, and counts', async () => {
+test('the ledger serves calls from its own thread, and updates counters', async () => {
   const dataDir = folder();
   const counters = createCounters(ledgerCounters);
   const worker = await supervise({
@@ -38,7 +38,7 @@ test('the ledger answers from its own thread, and counts', async () => {
   await worker.close();
 });
 
-test('a failed flush ends the thread; it comes back as after a crash, and the same entries are appended once', async () => {
+test('a failed flush ends the thread, which recovers as after a crash, and repeated entries are appended once', async () => {
   const dataDir = folder();
   const deaths: Error[] = [];
   const worker = await supervise({

@@ -24,7 +24,7 @@ describe('a call to another thread', () => {
     expect(clerk).toMatchObject({ pending: 0, inFlightBytes: 0 });
   });
 
-  it('moves the buffers of arguments and results: the sender has none of the bytes left', async () => {
+  it('moves the buffers of arguments and results: the buffers of the sender are detached', async () => {
     const bytes = new Uint8Array([1, 2, 3]);
     const sum = clerk.api.sum(bytes);
     expect(bytes.byteLength).toBe(0);
@@ -32,14 +32,14 @@ describe('a call to another thread', () => {
     expect(await sum).toEqual({ total: 6, backing: 3, bytes: new Uint8Array([1, 2, 3]) });
   });
 
-  it('sends of a pooled Buffer its own bytes only, and leaves the pool usable', async () => {
+  it('sends only the bytes of a pooled Buffer, and leaves the pool usable', async () => {
     const pooled = Buffer.from('abc');
     expect(pooled.buffer.byteLength).toBeGreaterThan(3);
     expect(await clerk.api.sum(pooled)).toMatchObject({ total: 294, backing: 3 });
     expect(pooled.toString()).toBe('abc');
   });
 
-  it('gets of a view in a result its own bytes only', async () => {
+  it('receives only the bytes of a view in a result', async () => {
     const part = await clerk.api.part();
     expect([...part]).toEqual([7, 7, 7, 7]);
     expect(part.buffer.byteLength).toBe(4);
@@ -71,7 +71,7 @@ describe('a call to another thread', () => {
     expect((error as Error).stack).toContain('clerk-at-work.ts');
   });
 
-  it('rejects when arguments or result cannot cross, and nothing stays in flight', async () => {
+  it('rejects when arguments or result cannot be cloned, and leaves nothing in flight', async () => {
     await expect(clerk.api.uncloneable()).rejects.toMatchObject({ name: 'DataCloneError' });
     const bytes = new ArrayBuffer(8);
     const odd = { bytes, f: () => 1 } as unknown as ArrayBuffer;
@@ -80,7 +80,7 @@ describe('a call to another thread', () => {
     expect(clerk).toMatchObject({ pending: 0, inFlightBytes: 0 });
   });
 
-  it('fails with OVERLOADED past the bytes in flight, at once, with nothing sent or detached', async () => {
+  it('fails with OVERLOADED immediately above the limit of bytes in flight, with nothing sent or detached', async () => {
     const first = clerk.api.sum(new Uint8Array(60_000));
     expect(clerk.inFlightBytes).toBeGreaterThanOrEqual(60_000);
     const bytes = new Uint8Array(60_000);
@@ -92,7 +92,7 @@ describe('a call to another thread', () => {
     expect(clerk.inFlightBytes).toBe(0);
   });
 
-  it('that waits is never started once its caller gave up, and counts until that is known', async () => {
+  it('that is cancelled while waiting is never started, and counts as in flight until it is answered', async () => {
     const before = await clerk.api.notes();
     const gate = new Int32Array(new SharedArrayBuffer(4));
     const block = clerk.api.block(gate);
@@ -110,7 +110,7 @@ describe('a call to another thread', () => {
     expect(clerk.pending).toBe(0);
   });
 
-  it('that runs sees its signal aborted', async () => {
+  it('that is cancelled while running sees its signal aborted', async () => {
     const controller = new AbortController();
     const call = withSignal(clerk.api, controller.signal).untilCancelled();
     await clerk.api.add(1, 1);
@@ -120,7 +120,7 @@ describe('a call to another thread', () => {
     expect(clerk).toMatchObject({ pending: 0, inFlightBytes: 0 });
   });
 
-  it('is not sent when its signal is aborted already', async () => {
+  it('is not sent when its signal is already aborted', async () => {
     const bytes = new Uint8Array(8);
     const call = withSignal(clerk.api, AbortSignal.abort()).sum(bytes);
     await expect(call).rejects.toMatchObject({ code: 'CANCELLED' });
@@ -140,7 +140,7 @@ describe('a connection', () => {
     return made;
   }
 
-  it('fails pending and later calls with the error it is closed with', async () => {
+  it('fails pending and later calls with the error passed to close', async () => {
     const { port1, port2 } = channel();
     expose(port2, clerkMethods, clerkAtWork());
     const { api, close } = connect(port1, clerkMethods);
@@ -151,17 +151,17 @@ describe('a connection', () => {
     await expect(api.add(1, 2)).rejects.toBe(error);
   });
 
-  it('refuses a method that the other end does not expose', async () => {
+  it('rejects a method that the other end does not expose', async () => {
     interface Other {
       unknown(): Promise<void>;
     }
     const { port1, port2 } = channel();
     expose(port2, clerkMethods, clerkAtWork());
     const { api } = connect(port1, methods<Other>()(['unknown']));
-    await expect(api.unknown()).rejects.toThrow('no method unknown');
+    await expect(api.unknown()).rejects.toThrow('there is no exposed method unknown');
   });
 
-  it('can be stood in for by an implementation in the same thread', async () => {
+  it('can be replaced by an implementation in the same thread', async () => {
     const clerk: Pick<Clerk, 'add'> = { add: async (a, b) => a + b };
     expect(await withSignal(clerk, new AbortController().signal).add(1, 2)).toBe(3);
   });

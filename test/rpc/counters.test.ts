@@ -4,7 +4,7 @@ import { createCounters, openCounters } from '../../src/rpc/counters.ts';
 describe('counters', () => {
   const names = ['received', 'refused', 'queued'] as const;
 
-  it('are the same table for everyone who opens the buffer', () => {
+  it('are shared by all threads that open the buffer', () => {
     const here = createCounters(names);
     const there = openCounters(names, here.buffer);
     there.add('received');
@@ -15,14 +15,14 @@ describe('counters', () => {
     expect(there.read()).toEqual(here.read());
   });
 
-  it('count past 32 bits', () => {
+  it('count above 32 bits', () => {
     const counters = createCounters(names);
     counters.add('received', 2 ** 33);
     counters.add('received', 2 ** 33);
     expect(counters.read().received).toBe(2 ** 34);
   });
 
-  it('refuse a buffer for other names, a name twice, a name unknown, and fractions', () => {
+  it('reject a buffer of the wrong size, duplicate and unknown names, and fractions', () => {
     const { buffer, add } = createCounters(names);
     expect(() => openCounters(['one'], buffer)).toThrow(RangeError);
     expect(() => createCounters(['one', 'one'])).toThrow(RangeError);

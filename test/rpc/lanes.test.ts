@@ -6,10 +6,10 @@ import type { PoolTasks } from './fixtures/pool-worker.ts';
 
 let gate: Int32Array<SharedArrayBuffer>;
 let lanes: Pool<PoolTasks>;
-/** What has ended, in order. */
+/** Results of tasks that have ended, in order. */
 let ended: (string | number)[];
 
-/** Numbers under 100 are short. */
+/** Numbers below 100 are short. */
 function open(options: Partial<LaneOptions> = {}): Pool<PoolTasks> {
   const { threads = 2 } = options;
   const pool = createPool<PoolTasks>({
@@ -42,12 +42,12 @@ function openGate(): void {
   Atomics.store(gate, 0, 1);
   Atomics.notify(gate, 0);
 }
-/** So many long tasks hold their threads until the gate opens. */
+/** Waits until this number of long tasks hold their threads. */
 const entered = (tasks: number) => vi.waitFor(() => expect(gate[1]).toBe(tasks), { timeout: 10_000 });
 const hold = (caller = 'holder') => lanes.run('wait', caller, { caller }).then((name) => ended.push(name));
 const ask = (n: number, caller: string) => lanes.run('double', n, { caller }).then(() => void ended.push(n));
 
-test('long tasks leave one thread, on which short ones overtake them', async () => {
+test('long tasks leave one thread free for short tasks', async () => {
   await reopen({ threads: 3 });
   const held = [1, 2, 3, 4].map(() => hold());
   await entered(2);
@@ -60,7 +60,7 @@ test('long tasks leave one thread, on which short ones overtake them', async () 
   expect(gate[1]).toBe(4);
 });
 
-test('with a single thread long tasks still have it one at a time', async () => {
+test('a pool with one thread runs long tasks one at a time', async () => {
   await reopen({ threads: 1 });
   const held = [hold(), hold()];
   await entered(1);
@@ -70,7 +70,7 @@ test('with a single thread long tasks still have it one at a time', async () => 
   expect(ended.filter((one) => one === 'holder')).toHaveLength(2);
 });
 
-test('callers take turns, whoever asked for most', async () => {
+test('callers take turns, regardless of how many tasks they have', async () => {
   const all = [hold()];
   await entered(1);
   for (const n of [101, 102, 103, 104]) all.push(ask(n, 'greedy').then(() => 0));
@@ -81,7 +81,7 @@ test('callers take turns, whoever asked for most', async () => {
   expect(ended).toEqual(['holder', 101, 201, 301, 102, 202, 103, 104]);
 });
 
-test('a caller has so many under way, short and long, and others still come', async () => {
+test('a caller over its task limit is rejected while other callers are served', async () => {
   await reopen({ maxOfCaller: 3 });
   const held = [hold('greedy'), hold('greedy'), hold('greedy')];
   await entered(1);
@@ -98,7 +98,7 @@ test('a caller has so many under way, short and long, and others still come', as
   expect(ended.filter((one) => typeof one === 'number')).toEqual([2, 3]);
 });
 
-test('a line that is full refuses long ones, and takes short ones', async () => {
+test('a full queue rejects long tasks and accepts short ones', async () => {
   await reopen({ maxQueue: 2 });
   const held = [hold('a'), hold('b'), hold('c')];
   await entered(1);
@@ -108,7 +108,7 @@ test('a line that is full refuses long ones, and takes short ones', async () => 
   await Promise.all(held);
 });
 
-test('who gives up while waiting makes room, and is never begun', async () => {
+test('a task cancelled while waiting frees its place and is never started', async () => {
   await reopen({ maxOfCaller: 2 });
   const held = hold('one');
   await entered(1);
@@ -125,7 +125,7 @@ test('who gives up while waiting makes room, and is never begun', async () => {
   await expect(lanes.run('wait', 'x', { signal: gone.signal })).rejects.toMatchObject({ code: 'CANCELLED' });
 });
 
-test('who gives up while it runs lets the next begin', async () => {
+test('cancelling a running task lets the next one start', async () => {
   const gone = new AbortController();
   const running = lanes.run('untilCancelled', null, { caller: 'one', signal: gone.signal });
   await entered(1);
@@ -136,7 +136,7 @@ test('who gives up while it runs lets the next begin', async () => {
   await vi.waitFor(() => expect(gate[2]).toBe(1));
 });
 
-test('errors are those of the task, and give the place back', async () => {
+test('a failing task rejects with its own error and frees its place', async () => {
   await reopen({ maxOfCaller: 1 });
   for (const _ of [1, 2]) {
     const refused = lanes.run('refuse', 'name', { caller: 'one' });
@@ -145,7 +145,7 @@ test('errors are those of the task, and give the place back', async () => {
   }
 });
 
-test('closing finishes what waits and refuses what comes', async () => {
+test('closing finishes waiting tasks and rejects new ones', async () => {
   const held = hold();
   await entered(1);
   const waiting = ask(101, 'other');

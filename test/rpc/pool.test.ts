@@ -35,12 +35,12 @@ describe('a pool', () => {
     await pool.close();
   });
 
-  it('runs a task and gives its result', async () => {
+  it('runs a task and returns its result', async () => {
     expect(await pool.run('double', 21)).toBe(42);
     expect(pool.stats()).toEqual({ queued: 0, running: 0, completed: 1 });
   });
 
-  it('moves the buffers of input and result: the sender has none of the bytes left', async () => {
+  it('moves the buffers of input and result: the buffers of the sender are detached', async () => {
     const bytes = new Uint8Array([1, 2, 3]);
     const run = pool.run('increment', bytes);
     expect(bytes.buffer.detached).toBe(true);
@@ -52,13 +52,13 @@ describe('a pool', () => {
     ]);
   });
 
-  it('sends of a pooled Buffer its own bytes only', async () => {
+  it('sends only the bytes of a pooled Buffer', async () => {
     const pooled = Buffer.from('abc') as Uint8Array as Uint8Array<ArrayBuffer>;
     expect((await pool.run('increment', pooled)).backing).toBe(3);
     expect(pooled.byteLength).toBe(3);
   });
 
-  it('refuses with OVERLOADED when its queue is full, and keeps what it accepted, in order', async () => {
+  it('rejects with OVERLOADED when its queue is full, and runs accepted tasks in order', async () => {
     const done: string[] = [];
     const wait = (name: string) => pool.run('wait', name).then((it) => done.push(it));
     const accepted = [wait('a'), wait('b'), wait('c')];
@@ -71,7 +71,7 @@ describe('a pool', () => {
     expect(done).toEqual(['a', 'b', 'c']);
   });
 
-  it('counts waiting tasks that can be cancelled against its queue, too', async () => {
+  it('counts waiting tasks with a signal towards its queue limit', async () => {
     const { signal } = new AbortController();
     const accepted = ['a', 'b', 'c'].map((name) => pool.run('wait', name, { signal }));
     await expect(pool.run('wait', 'd', { signal })).rejects.toMatchObject({ code: 'OVERLOADED' });
@@ -79,7 +79,7 @@ describe('a pool', () => {
     expect(await Promise.all(accepted)).toEqual(['a', 'b', 'c']);
   });
 
-  it('never starts a waiting task whose caller gave up', async () => {
+  it('never starts a task that was cancelled while waiting', async () => {
     const running = pool.run('wait', 'running');
     await entered(1);
     const controller = new AbortController();
@@ -96,7 +96,7 @@ describe('a pool', () => {
     expect(await running).toBe('running');
   });
 
-  it('tells a running task that its caller gave up, and keeps the thread', async () => {
+  it('notifies a running task of its cancellation, and keeps the thread', async () => {
     const controller = new AbortController();
     const running = pool.run('untilCancelled', null, { signal: controller.signal });
     await entered(1);
@@ -119,7 +119,7 @@ describe('a pool', () => {
     expect((bug as Error).stack).toContain('pool-worker.ts');
   });
 
-  it('rejects an input that cannot cross; a result that cannot costs its thread', async () => {
+  it('rejects an input that cannot be cloned; a result that cannot be cloned ends the thread', async () => {
     const input = (() => 1) as unknown as number;
     await expect(pool.run('double', input)).rejects.toMatchObject({ name: 'DataCloneError' });
     expect(lost).not.toHaveBeenCalled();
@@ -131,7 +131,7 @@ describe('a pool', () => {
     expect(await pool.run('double', 2)).toBe(4);
   });
 
-  it('loses one task with a thread that dies, and goes on', async () => {
+  it('loses only one task when a thread dies', async () => {
     await pool.close();
     pool = open({ threads: 2, maxQueue: 10 });
     const other = pool.run('wait', 'other');
@@ -145,7 +145,7 @@ describe('a pool', () => {
     expect(lost).toHaveBeenCalledOnce();
   });
 
-  it('replaces the thread of a task that holds it for too long, and goes on with those that wait', async () => {
+  it('replaces the thread of a task over its time limit, and continues with waiting tasks', async () => {
     await pool.close();
     pool = open({ maxTaskMs: 300 });
     const held = pool.run('wait', 'held');
@@ -158,7 +158,7 @@ describe('a pool', () => {
     expect(lost).toHaveBeenCalledOnce();
   });
 
-  it('survives the death of each of its threads, again and again', async () => {
+  it('survives repeated deaths of each of its threads', async () => {
     for (let i = 0; i < 3; i++) {
       await expect(pool.run('exit', null)).rejects.toMatchObject({ code: 'WORKER_LOST' });
       expect(await pool.run('double', i)).toBe(2 * i);

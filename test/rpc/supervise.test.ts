@@ -24,7 +24,7 @@ describe('a supervised worker', () => {
     started.push(clerk);
     return clerk;
   }
-  /** The calls made while the worker is away fail; the one that is answered shows that it is back. */
+  /** Calls made while the worker is away fail. The first answered call shows that it is back. */
   async function back(clerk: Supervised<Clerk>): Promise<void> {
     await vi.waitFor(() => clerk.api.add(1, 1), { timeout: 10_000, interval: 20 });
   }
@@ -60,7 +60,7 @@ describe('a supervised worker', () => {
     ['exits', (api: Clerk) => api.exit(), 'exited with code 3'],
     ['throws outside of a call', (api: Clerk) => api.throwInTimer(), 'thrown in a timer'],
     ['outgrows its heap', (api: Clerk) => api.fillHeap(), 'memory limit'],
-  ])('that %s loses its pending calls and is started again', async (_, die, message) => {
+  ])('that %s loses its pending calls and is restarted', async (_, die, message) => {
     const clerk = await start({ maxOldGenerationMb: 24 });
     const waiting = clerk.api.never();
     const deadly = die(clerk.api);
@@ -74,7 +74,7 @@ describe('a supervised worker', () => {
     expect(gaveUp).not.toHaveBeenCalled();
   });
 
-  it('that dies twice within a minute is given up', async () => {
+  it('that dies twice within a minute is not restarted', async () => {
     const clerk = await start();
     await expect(clerk.api.exit()).rejects.toMatchObject({ code: 'WORKER_LOST' });
     await back(clerk);
@@ -84,7 +84,7 @@ describe('a supervised worker', () => {
     await expect(clerk.api.add(1, 2)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  it('that cannot start again is given up', async () => {
+  it('that fails to restart is not restarted again', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'candor-'));
     try {
       const exitAtStart = join(folder, 'exit');
@@ -98,7 +98,7 @@ describe('a supervised worker', () => {
     }
   });
 
-  it('that dies again after more than a minute is started again', async () => {
+  it('that dies again after more than a minute is restarted', async () => {
     let now = 0;
     const clerk = await start({ clock: () => now });
     for (const restarts of [1, 2, 3]) {
@@ -110,7 +110,7 @@ describe('a supervised worker', () => {
     expect(gaveUp).not.toHaveBeenCalled();
   });
 
-  it('that is closed refuses new calls, answers the pending ones, and ends', async () => {
+  it('that is closed rejects new calls, answers pending ones, and ends', async () => {
     const clerk = await start();
     const pending = clerk.api.note('last', 50);
     const closed = clerk.close();

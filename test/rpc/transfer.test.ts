@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pack } from '../../src/rpc/transfer.ts';
 
 describe('pack', () => {
-  it('moves buffers, and views that cover theirs exactly, wherever they lie', () => {
+  it('moves buffers, and views that cover theirs exactly, at any place in the message', () => {
     const buffer = new ArrayBuffer(8);
     const view = new Float64Array(4);
     const own = Buffer.allocUnsafeSlow(16);
@@ -12,12 +12,12 @@ describe('pack', () => {
     expect(packed.transfer).toEqual([buffer, view.buffer, own.buffer]);
   });
 
-  it('lists a buffer that comes twice once', () => {
+  it('lists a repeated buffer once', () => {
     const bytes = new Uint8Array(8);
     expect(pack([bytes, bytes.buffer, new DataView(bytes.buffer)]).transfer).toEqual([bytes.buffer]);
   });
 
-  it('copies a part into an own buffer, and leaves its buffer and the message as they were', () => {
+  it('copies a partial view into a separate buffer, and leaves the original buffer and the message unchanged', () => {
     const whole = new Uint16Array([1, 2, 3, 4]);
     const part = whole.subarray(1, 3);
     const pooled = Buffer.from('pooled');
@@ -40,7 +40,7 @@ describe('pack', () => {
     expect((pack([shared]).value as unknown[])[0]).toBe(shared);
   });
 
-  it('counts buffers exactly and does not walk arrays of plain values', () => {
+  it('counts buffers exactly and does not search arrays of plain values', () => {
     expect(pack([new ArrayBuffer(1_000_000)]).bytes).toBeLessThan(1_000_100);
     let looked = 0;
     const numbers = new Proxy(new Array<number>(1_000_000).fill(1), {
@@ -55,7 +55,7 @@ describe('pack', () => {
     expect(looked).toBeLessThan(1000);
   });
 
-  it('ends on cycles and on deep and wide messages', () => {
+  it('terminates on cycles and on deep and wide messages', () => {
     const cycle: Record<string, unknown> = { list: [] };
     cycle.self = cycle;
     for (let i = 0; i < 1000; i++) (cycle.list as unknown[]).push({ cycle });

@@ -1,6 +1,6 @@
 /**
- * What must not compile. `tsc` reads this file: each line below an expectation has to be an error, or the
- * expectation itself is one. Nothing here is run.
+ * Code that must not compile. `tsc` reads this file: each line after an expectation must be an error,
+ * otherwise the expectation itself is one. Nothing here is run.
  */
 import type { MessagePort } from 'node:worker_threads';
 import { connect, withSignal } from '../../src/rpc/connect.ts';

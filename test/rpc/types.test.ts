@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
-it('what must not compile does not', { timeout: 60_000 }, async () => {
+it('invalid uses do not compile', { timeout: 60_000 }, async () => {
   const tsc = path('../../node_modules/typescript/bin/tsc');
   const check = promisify(execFile)(process.execPath, [
     tsc,

@@ -78,7 +78,7 @@ test('tries a correlation with the rules in effect that it names, which are not 
   const { documents } = parseSigma(base);
   const result = whole(ask({ source: correlation, documents: packed(documents) }));
   expect(result.matches.at(-1)).toMatchObject({ rule_id: 'many', title: 'Many of them', src_ip: '10.0.0.1' });
-  expect(result.matches.at(-1)!.event_ids).toHaveLength(5);
+  expect(result.matches.at(-1)!.event_ids).toHaveLength(limits.maxCorrelationSamples);
   expect(new Set(result.matches.map(({ rule_id }) => rule_id))).toEqual(new Set(['many']));
   expect(ask({ source: correlation })).toMatchObject({
     problems: [{ line: 5, field: 'correlation.rules[0]' }],

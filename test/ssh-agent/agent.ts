@@ -10,7 +10,7 @@ import { onTestFinished } from 'vitest';
 import type { Damage } from './damaging-proxy.ts';
 import { damages } from './damaging-proxy.ts';
 
-/** Why the tests with the real ssh-agent are skipped, or undefined. */
+/** The reason why tests with the real ssh-agent are skipped, or undefined. */
 export const withoutAgent =
   spawnSync('ssh-agent', ['-h']).error === undefined && spawnSync('ssh-add', ['-h']).error === undefined
     ? undefined
@@ -44,12 +44,12 @@ export class TestAgent {
     while (!existsSync(this.socket)) await sleep(5);
   }
 
-  /** The agent forgets its keys: they are in its memory only. */
+  /** Clears the keys of the agent, which are only in its memory. */
   async stop(): Promise<void> {
     for (const stop of this.#stops.splice(0)) await stop();
   }
 
-  /** Makes an Ed25519 key with this comment; returns the path of its file. */
+  /** Generates an Ed25519 key with this comment; returns the path of its file. */
   make(comment: string, type = 'ed25519'): string {
     const path = join(this.folder, `${comment.replace(/\W/g, '-')}-${Math.random().toString(36).slice(2)}`);
     execFileSync('ssh-keygen', ['-q', '-t', type, '-N', '', '-C', comment, '-f', path]);
@@ -69,12 +69,12 @@ export class TestAgent {
     this.#add(['-q', '-D']);
   }
 
-  /** Loads again what was loaded, into an agent that was restarted. */
+  /** Loads the same keys into a restarted agent. */
   reload(): void {
     this.load(...this.#loaded.splice(0));
   }
 
-  /** As `ssh-add -x`, which would ask at a terminal. */
+  /** Like `ssh-add -x`, which would prompt at a terminal. */
   lock(): Promise<void> {
     return this.#password(22);
   }
@@ -83,7 +83,7 @@ export class TestAgent {
     return this.#password(23);
   }
 
-  /** As `ssh-add -l` prints it. */
+  /** Fingerprint as printed by `ssh-add -l`. */
   fingerprint(path: string): string {
     return execFileSync('ssh-keygen', ['-lf', path], { encoding: 'utf8' }).split(' ')[1]!;
   }
@@ -98,7 +98,7 @@ export class TestAgent {
     socket.destroy();
   }
 
-  /** Makes and loads one key for each purpose that an agent can hold. */
+  /** Generates and loads one key for each purpose that an agent can hold. */
   provision(): void {
     this.load(...purposes.map((purpose) => this.make(`candor:${purpose}`)));
   }
@@ -110,11 +110,11 @@ export class TestAgent {
 
 export const purposes = ['transparency-sth', 'event-signing', 'checkpoint'] as const;
 
-/** A socket before a real agent that damages its answers as the test says. */
+/** A socket in front of a real agent that damages its responses as the test configures. */
 export async function damagingProxy(agent: TestAgent) {
   const socket = join(agent.folder, 'proxy.sock');
   const mode = new Int32Array(new SharedArrayBuffer(4));
-  // Not in this thread: the log waits for the agent without giving way to anything else.
+  // Runs in another thread, because the log blocks its thread while it waits for the agent.
   const worker = new Worker(new URL('./damaging-proxy.ts', import.meta.url), {
     workerData: { socket, to: agent.socket, mode },
   });

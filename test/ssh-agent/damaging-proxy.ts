@@ -1,4 +1,4 @@
-/** A worker thread: a proxy before an ssh-agent that damages what the agent answers to requests for signatures. */
+/** A worker thread with a proxy for an ssh-agent that damages responses to signature requests. */
 import { connect, createServer, type Socket } from 'node:net';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
@@ -21,7 +21,7 @@ export const damages = [
 ] as const;
 export type Damage = (typeof damages)[number];
 
-/** `frame` is the agent's answer: length, type 14, string(string "ssh-ed25519", string signature). */
+/** `frame` is the agent's response: length, type 14, string(string "ssh-ed25519", string signature). */
 function send(damage: Damage, frame: Buffer, to: Socket): void {
   const copy = Buffer.from(frame);
   if (damage === 'none') to.write(frame);
@@ -42,7 +42,7 @@ function send(damage: Damage, frame: Buffer, to: Socket): void {
   if (!copy.equals(frame)) to.write(copy);
 }
 
-/** One byte less, and all lengths with it: of the frame, of the blob and of the signature. */
+/** One byte less, with adjusted lengths of the frame, the blob and the signature. */
 function shortened(frame: Buffer): Buffer {
   const copy = Buffer.from(frame.subarray(0, -1));
   for (const at of [0, 5, 24]) copy.writeUInt32BE(copy.readUInt32BE(at) - 1, at);

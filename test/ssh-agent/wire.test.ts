@@ -28,7 +28,7 @@ const rejects = (read: () => unknown) => {
   }
 };
 
-test('asks for a signature as the draft lays the request out', () => {
+test('encodes a signature request as in the draft', () => {
   const publicKey = new Uint8Array(32).fill(7);
   const request = Buffer.from(signRequest(publicKey, Uint8Array.of(1, 2, 3)));
   expect(request.readUInt32BE(0)).toBe(request.length - 4);
@@ -38,7 +38,7 @@ test('asks for a signature as the draft lays the request out', () => {
   );
 });
 
-test('lists plain Ed25519 keys only, in order', () => {
+test('lists only plain Ed25519 keys, in order', () => {
   const listed = Buffer.concat([
     Buffer.of(12),
     count(4),
@@ -49,18 +49,18 @@ test('lists plain Ed25519 keys only, in order', () => {
   ]);
   expect(readIdentities(listed).map(({ comment }) => comment)).toEqual(['one', 'two']);
   expect(() => readIdentities(Buffer.concat([listed, Buffer.of(0)]))).toThrow('after its message');
-  expect(() => readIdentities(listed.subarray(0, -1))).toThrow('ends too early');
+  expect(() => readIdentities(listed.subarray(0, -1))).toThrow('truncated message');
 });
 
-test('refuses more keys and larger frames than the limits', () => {
+test('rejects more keys and larger frames than the limits', () => {
   const many = Buffer.concat([Buffer.of(12), Buffer.from([0, 0, 8, 1])]);
-  expect(() => readIdentities(many)).toThrow(`at most ${limits.maxAgentIdentities}`);
+  expect(() => readIdentities(many)).toThrow(`the limit is ${limits.maxAgentIdentities}`);
   expect(() => frameLength(Buffer.from([0xff, 0xff, 0xff, 0xff]))).toThrow('a frame of 4294967295 bytes');
   expect(() => frameLength(Buffer.alloc(4))).toThrow('a frame of 0 bytes');
   expect(frameLength(Buffer.alloc(3))).toBeUndefined();
 });
 
-test('any other bytes are an error of the agent and nothing else', () => {
+test('any other bytes result in an AgentError', () => {
   const type = fc.constantFrom(5, 12, 14, 0, 255);
   fc.assert(
     fc.property(type, fc.uint8Array({ maxLength: 200 }), (first, rest) => {

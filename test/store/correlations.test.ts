@@ -9,6 +9,7 @@ import { Correlator } from '../../src/detect/sigma/correlation/correlator.ts';
 import type { LinkedCorrelation } from '../../src/detect/sigma/correlation/linked.ts';
 import { parseSigma } from '../../src/detect/sigma/parse-document.ts';
 import { compileRules } from '../../src/detect/sigma/rule-set.ts';
+import { correlationFinding } from '../../src/detect/sigma-finding.ts';
 import { limits } from '../../src/limits.ts';
 import { openDatabase, type RootDatabase } from '../../src/lmdb.ts';
 import { Correlations } from '../../src/store/lmdb/rules/correlations.ts';
@@ -41,6 +42,7 @@ correlation:
 const linkedOf = (timespan = '1m', gte = 3): readonly LinkedCorrelation[] =>
   compileRules(parseSigma(text(timespan, gte)).documents).correlations;
 const linked = linkedOf();
+const byKey = new Map(linked.map((one) => [one.key, one]));
 
 let dir: string;
 let root: RootDatabase;
@@ -100,7 +102,10 @@ test('what is found is the same, whatever was undone or cut short between', () =
             correlations.forget();
           } else {
             const found = root.transactionSync(() => correlations.take(inputs, at + 300_000));
-            expect(found.map(({ fired }) => fired)).toEqual(plain.take(inputs, at + 300_000));
+            const fired = plain.take(inputs, at + 300_000);
+            expect(found.map(({ finding }) => finding)).toEqual(
+              fired.map((one) => correlationFinding(byKey.get(one.correlation)!, one)),
+            );
           }
         }
       }
@@ -114,7 +119,7 @@ test('rows of what was taken go once there are so many, and nothing with them', 
   let correlations = new Correlations(tables);
   root.transactionSync(() => correlations.use(packCorrelations(linked)));
   const take = (...inputs: CorrelationInput[]) =>
-    root.transactionSync(() => correlations.take(inputs, at + 300_000)).map(({ linked: { key } }) => key);
+    root.transactionSync(() => correlations.take(inputs, at + 300_000)).map(({ finding }) => finding.rule_id);
   take(input(1, 0), input(1, 1));
   expect(count()).toBe(1);
   // Of hosts that come once.
@@ -130,7 +135,7 @@ test('rows of what was taken go once there are so many, and nothing with them', 
 test('those that stay the same remember, and those that were changed begin anew', () => {
   const correlations = new Correlations(tables);
   const take = (...inputs: CorrelationInput[]) =>
-    root.transactionSync(() => correlations.take(inputs, at + 300_000)).map(({ linked: { key } }) => key);
+    root.transactionSync(() => correlations.take(inputs, at + 300_000)).map(({ finding }) => finding.rule_id);
   root.transactionSync(() => correlations.use(packCorrelations(linked)));
   expect(take(input(1, 0), input(1, 1))).toEqual([]);
   root.transactionSync(() => correlations.use(packCorrelations(linkedOf())));
@@ -156,4 +161,25 @@ test('what comes too late is counted, once', () => {
   correlations = new Correlations(tables);
   take(input(1, 4001));
   expect(correlations.limitsReached()).toEqual({});
+});
+
+test('figures of what goes on are raised in intervals, and after a crash', () => {
+  let correlations = new Correlations(tables);
+  const refreshed = () => {
+    const all: unknown[] = [];
+    const due = root.transactionSync(() => correlations.refresh((found) => void all.push(...found)));
+    return [all, due];
+  };
+  const take = (...inputs: CorrelationInput[]) =>
+    root.transactionSync(() => correlations.take(inputs, at + 300_000));
+  root.transactionSync(() => correlations.use(packCorrelations(linked)));
+  expect(take(input(1, 0), input(1, 1), input(1, 2))).toHaveLength(1);
+  expect(refreshed()).toEqual([[], undefined]);
+  take(input(1, 3));
+  const grown = { continues: 'grown', evidence: { matches: 4, value: 4 }, group: '["10.0.0.1"]' };
+  expect(refreshed()).toMatchObject([[{ finding: grown }], undefined]);
+  take(input(1, 4));
+  expect(refreshed()).toEqual([[], expect.any(Number)]);
+  correlations = new Correlations(tables);
+  expect(refreshed()).toMatchObject([[{ finding: { evidence: { matches: 5, value: 5 } } }], undefined]);
 });

@@ -134,7 +134,7 @@ describe('the tree of pages', () => {
   test.each([0, 1])('with a torn meta page %i is mended, and holds what the other page has', async (torn) => {
     const tear = (bytes: Buffer) => bytes.fill(0, torn * pageBytes, (torn + 1) * pageBytes);
     writeFileSync(path, tear(Buffer.from(whole)));
-    expect(treeDamage(path)).toEqual([`meta page ${torn} is not whole`]);
+    expect(treeDamage(path)).toEqual([`meta page ${torn} is damaged`]);
     expect(requireSoundTree(path)).toEqual([expect.stringContaining(`meta page ${torn} of ${path}`)]);
     expect(treeDamage(path)).toEqual([]);
     const root = openDatabase(path);
@@ -151,7 +151,7 @@ describe('the tree of pages', () => {
         bytes.fill(0, pageBytes, 2 * pageBytes);
         bytes.writeBigUInt64LE(0n, 152);
       }),
-    ).toContain('meta page 1 is not whole');
+    ).toContain('meta page 1 is damaged');
   });
 
   test('with a value that claims more bytes than it has pages is refused', () => {
@@ -161,7 +161,7 @@ describe('the tree of pages', () => {
       damageOf((bytes) => {
         for (let at = bytes.indexOf(size); at >= 0; at = bytes.indexOf(size, at + 1)) bytes[at + 3] = 0x7f;
       }),
-    ).toContain('its length makes no sense');
+    ).toContain('its length is invalid');
   });
 
   test('whose list of free pages names a page in use, or one that is not there, is refused', () => {

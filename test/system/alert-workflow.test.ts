@@ -190,7 +190,7 @@ describe('the history of an alert', () => {
     expect(failure(await ask('listAlertHistory', { params: [missing] }))).toEqual([
       404,
       'NOT_FOUND',
-      undefined,
+      'alert_id',
     ]);
   });
 });

@@ -172,6 +172,43 @@ describe('a campaign', { timeout: patienceMs }, () => {
   });
 });
 
+describe('an alert whose refresh waits when the service is killed', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-behaviour-refresh-'));
+  let service: Service | undefined;
+  afterAll(async () => {
+    await service?.kill().catch(() => undefined);
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  test('has its final figures after the next start, without new events', async () => {
+    service = await startService({ dataDir });
+    const token = await login(service);
+    const now = Date.now() / 1000 - 600;
+    /** Ports [from, to) tried without an answer. */
+    const tried = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) =>
+        JSON.stringify({
+          ...{ ts: now + from + i, uid: `C${from + i}`, 'id.orig_h': '10.44.0.1', 'id.orig_p': 40_000 },
+          ...{ 'id.resp_h': '10.44.0.2', 'id.resp_p': 1000 + from + i, proto: 'tcp', conn_state: 'S0' },
+        }),
+      ).join('\n');
+    const ends = [25, 40, 55, 70];
+    for (const [n, to] of ends.entries()) await send(service, token, tried(ends[n - 1] ?? 0, to));
+    await service.kill();
+
+    service = await startService({ dataDir });
+    const running = service;
+    const scan = async () =>
+      (await listAll(running, 'listAlerts', token)).find(
+        ({ attributes }) => attributes.rule_id === 'behaviour.port-scan',
+      )?.attributes as Alert | undefined;
+    await expect
+      .poll(async () => (await scan())?.evidence?.ports_in_vain, { timeout: 20_000 })
+      .toBe(ends.at(-1));
+    expect((await scan())?.count).toBe(1);
+  });
+});
+
 describe('detectors that are off', () => {
   test('find nothing, and the others go on', async () => {
     const service = await startService({ env: { CANDOR_DETECTION_DETECTORS_OFF: 'beaconing, dns-tunnel' } });

@@ -17,10 +17,6 @@ export interface PlainFigures {
   readonly domains: Sums;
 }
 
-/** Connections that were refused, or reset before they were open. */
-const isRejected = (line: Line) =>
-  stateOf(line) === 'refused' || ['RSTOS0', 'RSTRH'].includes(line.conn_state as string);
-
 /** Of lines in the order in which they were sent, those of [from, to) in epoch milliseconds. */
 export function plainFigures(
   conn: readonly Line[],
@@ -52,7 +48,7 @@ export function plainFigures(
     const bytes = Math.max(0, all - (before ?? 0));
     figures.network_events++;
     figures.bytes += bytes;
-    if (before === undefined && isRejected(r)) figures.rejected_connections++;
+    if (stateOf(r) === 'refused') figures.rejected_connections++;
     add(figures.talkers, r['id.orig_h'] as string, bytes);
     add(figures.destinations, r['id.resp_h'] as string, bytes);
     add(figures.services, r.proto === 'icmp' ? 'icmp' : `${r.proto}/${r['id.resp_p']}`, bytes);

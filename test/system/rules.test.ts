@@ -311,7 +311,7 @@ describe('a correlation', () => {
       src_ip: '203.0.113.5',
       dst_ip: '10.0.0.22',
       dst_port: 22,
-      title: 'Guessing of SSH passwords',
+      title: 'SSH brute force',
     });
     expect(alert!.attributes.description).toContain('20 events');
     expect(await ruleOf(guessing)).toMatchObject({ hits: 1, kind: 'correlation' });
@@ -365,7 +365,7 @@ describe('placeholders', () => {
 
   test('of the home networks are those of the site, in rules that come with the program', async () => {
     const { data } = await ok<Page>('listRules', { query: 'origin=shipped&sort=title&per_page=100&q=SOCKS' });
-    const rule = data.find(({ attributes }) => attributes.title === 'SOCKS proxy on the Internet')!.id;
+    const rule = data.find(({ attributes }) => attributes.title === 'Outbound SOCKS proxy')!.id;
     await send(service, admin, lines(socks('203.0.113.200'), socks('203.0.113.5'), socks('192.168.0.5')));
     expect(await sources(rule)).toEqual(['203.0.113.200']);
   });

@@ -98,7 +98,7 @@ describe('a silence', () => {
     expect(((await page('state=active&q=still')).body as Page).data.map((item) => item.id)).toEqual([id]);
     expect(((await page('state=expired')).body as Page).data).toEqual([]);
     expect((await ask('deleteSilence', { params: [id] })).status).toBe(204);
-    expect(failure(await ask('getSilence', { params: [id] }))).toEqual([404, 'NOT_FOUND', undefined]);
+    expect(failure(await ask('getSilence', { params: [id] }))).toEqual([404, 'NOT_FOUND', 'silence_id']);
     expect(failure(await ask('deleteSilence', { params: [id] }))[1]).toBe('NOT_FOUND');
     expect(failure(await ask('getSilence', { params: ['x'] }))).toEqual([
       400,

@@ -1,4 +1,7 @@
-/** A timestamping authority of openssl: certificates, tokens, and a small HTTP server in front of `openssl ts -reply`. */
+/**
+ * A timestamping authority based on openssl: certificates, tokens, and a small HTTP server in front of
+ * `openssl ts -reply`.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
@@ -14,7 +17,7 @@ const keyOptions: Readonly<Record<Key, readonly string[]>> = {
   rsa: ['-newkey', 'rsa:2048'],
 };
 
-/** A folder with a certificate authority and what it issues; `close` removes it. */
+/** A folder with a certificate authority and its certificates; `close` removes it. */
 export class Authority {
   readonly folder = mkdtempSync(join(tmpdir(), 'candor-tsa-'));
   readonly ca = join(this.folder, 'ca.pem');
@@ -37,7 +40,7 @@ export class Authority {
     writeFileSync(join(this.folder, 'ts.cnf'), config);
   }
 
-  /** A certificate for `<name>.pem` and its key; a date like 20200101000000Z ends its validity. */
+  /** Issues a certificate `<name>.pem` with its key; a date like 20200101000000Z ends its validity. */
   issue(
     name: string,
     { eku = 'critical,timeStamping', until = '20490101000000Z', key = 'ec' }: Issued = {},
@@ -53,7 +56,7 @@ export class Authority {
     this.#openssl('ca', '-in', file('csr'), '-out', file('pem'), ...dates, ...about);
   }
 
-  /** The answer to a request in DER. */
+  /** The response to a request in DER. */
   reply(request: Uint8Array, options: readonly string[] = []): Buffer {
     writeFileSync(join(this.folder, 'request.tsq'), request);
     const files = ['-queryfile', 'request.tsq', '-out', 'answer.tsr'];
@@ -61,7 +64,10 @@ export class Authority {
     return readFileSync(join(this.folder, 'answer.tsr'));
   }
 
-  /** A token for this TSTInfo signed as CMS by any certificate, which `openssl ts` would refuse to use. */
+  /**
+   * A token for this TSTInfo, signed as CMS by any certificate, including ones that `openssl ts` would
+   * reject.
+   */
   sign(tstInfo: Uint8Array, name: string, options: readonly string[] = ['-cades']): Buffer {
     writeFileSync(join(this.folder, 'info.der'), tstInfo);
     const signer = ['-signer', `${name}.pem`, '-inkey', `${name}.key`, ...options];
@@ -85,7 +91,10 @@ interface Issued {
   readonly key?: Key;
 }
 
-/** An HTTP server on loopback that answers each request as `answer` says, by default with the authority's reply. */
+/**
+ * An HTTP server on loopback that responds to each request as `answer` does, by default with the authority's
+ * reply.
+ */
 export class AuthorityServer {
   readonly requests: { readonly type: string | undefined; readonly body: Buffer }[] = [];
   answer: RequestListener | undefined;

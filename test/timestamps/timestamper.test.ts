@@ -60,7 +60,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-test('the published checkpoint is timestamped at once, and the token is an entry of the log', async () => {
+test('the published checkpoint is timestamped immediately, and the token is a log entry', async () => {
   const checkpoint = await ledger.checkpoint();
   await start();
   await until(async () => (await timestamps()).length === 1);
@@ -70,7 +70,7 @@ test('the published checkpoint is timestamped at once, and the token is an entry
   expect(await findings()).toEqual([]);
 });
 
-test('each interval has its timestamp, and a restart asks nothing twice', async () => {
+test('each interval has a timestamp, and a restart does not repeat requests', async () => {
   const first = await start({ intervalMs: 50 });
   await until(async () => (await timestamps()).length >= 2);
   await first.close();
@@ -78,12 +78,12 @@ test('each interval has its timestamp, and a restart asks nothing twice', async 
   const second = await start();
   await second.close();
   expect(server.requests).toHaveLength(asked);
-  // The clock says that the interval is over.
+  // The clock moves past the interval.
   await start({ now: () => Date.now() + 3_600_001 });
   await until(async () => server.requests.length > asked);
 });
 
-test('an empty log is not timestamped, and that is no finding', async () => {
+test('an empty log is not timestamped, which is not a finding', async () => {
   ledger = await open(folder());
   await start({ intervalMs: 1 });
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -93,7 +93,7 @@ test('an empty log is not timestamped, and that is no finding', async () => {
   await until(async () => (await timestamps()).length >= 1);
 });
 
-describe('an authority that answers badly changes nothing in the log and opens a finding', () => {
+describe('an invalid response changes nothing in the log and opens a finding', () => {
   const other = () => authority.reply(timestampRequest(new Uint8Array(32).fill(7), Uint8Array.of(1)));
   const serve = (body: Uint8Array, type = 'application/timestamp-reply') => {
     server.answer = (_, response) => response.writeHead(200, { 'content-type': type }).end(body);
@@ -131,7 +131,7 @@ describe('an authority that answers badly changes nothing in the log and opens a
     expect(finding).toMatchObject({ code: 'timestamp_unavailable' });
     expect(finding!.message).toContain(`${server.url}: ${fault}: `);
     expect(await timestamps()).toEqual([]);
-    // A redirect is not followed: nothing else was asked.
+    // A redirect is not followed: there was no other request.
     expect(new Set(server.requests.map(({ type }) => type))).toEqual(
       new Set(['application/timestamp-query']),
     );
@@ -141,7 +141,7 @@ describe('an authority that answers badly changes nothing in the log and opens a
     expect((await timestamps()).length).toBeGreaterThan(0);
   });
 
-  test('timeout: no answer', async () => {
+  test('timeout: no response', async () => {
     server.answer = () => undefined;
     await start({ intervalMs: 1, timeoutMs: 20 });
     await until(async () => (await findings())[0]?.message.includes('timeout') ?? false);
@@ -156,7 +156,7 @@ describe('an authority that answers badly changes nothing in the log and opens a
     expect(await timestamps()).toEqual([]);
   });
 
-  test('one that failed for less than an interval opens no finding', async () => {
+  test('a failure for less than an interval opens no finding', async () => {
     server.answer = (request) => request.socket.destroy();
     await start();
     await until(async () => server.requests.length > 2);

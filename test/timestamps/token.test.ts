@@ -39,7 +39,7 @@ describe('an RFC 3161 token of openssl', () => {
   });
   afterAll(() => authority.close());
 
-  test('verifies with its time, and by the certificate of its issuer or its own', () => {
+  test('verifies with its time, under the certificate of its issuer or its own', () => {
     const verified = verifyToken(token, { sha256: hash, nonce }, root);
     expect(Math.abs(verified.genTimeMs - Date.now())).toBeLessThan(60_000);
     expect(verified).toMatchObject({ accuracyMs: 1500, trusted: true });
@@ -60,7 +60,7 @@ describe('an RFC 3161 token of openssl', () => {
     expect(verifyToken(signed, { sha256: hash }, root).trusted).toBe(true);
   });
 
-  test('is refused for another hash, another nonce and another issuer', () => {
+  test('is rejected for another hash, another nonce and another issuer', () => {
     const other = new Authority();
     try {
       const otherRoot = parseCertificates(readFileSync(other.ca, 'utf8'));
@@ -80,26 +80,26 @@ describe('an RFC 3161 token of openssl', () => {
     ['for two purposes', { eku: 'critical,timeStamping,codeSigning' }],
     ['whose purpose is not critical', { eku: 'timeStamping' }],
     ['that had expired', { until: '20200101000000Z' }],
-  ])('is refused when a certificate %s signed it', (_, issued) => {
+  ])('is rejected if signed by a certificate %s', (_, issued) => {
     authority.issue('wrong', issued);
     const signed = authority.sign(infoOf(token), 'wrong');
     expect(faultOf(() => verifyToken(signed, { sha256: hash }, root))).toBe('bad_certificate');
     expect(faultOf(() => verifyToken(signed, { sha256: hash }))).toBe('bad_certificate');
   });
 
-  test('is refused when no signed attribute names the certificate', () => {
+  test('is rejected if no signed attribute names the certificate', () => {
     authority.issue('unnamed');
     const signed = authority.sign(infoOf(token), 'unnamed', []);
     expect(faultOf(() => verifyToken(signed, { sha256: hash }, root))).toBe('bad_signature');
   });
 
-  test('is refused when the signature is over another content', () => {
+  test('is rejected if the signature is for different content', () => {
     const other = tokenOf(authority.reply(timestampRequest(sha256('other'), nonce)));
     const mixed = withContent(token, infoOf(other));
     expect(faultOf(() => verifyToken(mixed, { sha256: sha256('other') }, root))).toBe('bad_signature');
   });
 
-  test('never verifies with another time or hash when a bit is flipped, and throws nothing else', () => {
+  test('never verifies with another time or hash after a bit flip, and throws only TimestampError', () => {
     const { genTimeMs, serial } = verifyToken(token, { sha256: hash, nonce }, root);
     for (let n = 0; n < 400; n++) {
       const changed = flip(token, n);
@@ -112,7 +112,7 @@ describe('an RFC 3161 token of openssl', () => {
       expect(faultOf(() => verifyToken(token.slice(0, length), { sha256: hash }, root))).toBe('malformed');
   });
 
-  test('an answer that refuses, or is not one, gives no token', () => {
+  test('a response that rejects the request, or is malformed, gives no token', () => {
     const unaccepted = timestampRequest(new Uint8Array(20), nonce);
     expect(faultOf(() => tokenOf(authority.reply(unaccepted)))).toBe('not_granted');
     for (const garbage of [
@@ -124,12 +124,12 @@ describe('an RFC 3161 token of openssl', () => {
       expect(faultOf(() => tokenOf(garbage))).toBe('malformed');
   });
 
-  test('a file without a certificate is not taken for an authority', () => {
+  test('a file without a certificate is rejected', () => {
     const absent = join(authority.folder, 'absent.pem');
     expect(() => readCertificates(absent)).toThrow(
-      /^timestamps\.ca_file: .*absent\.pem cannot be used: it cannot be read \(ENOENT\)/,
+      /^timestamps\.ca_file: cannot load .*absent\.pem: it cannot be read \(ENOENT\)/,
     );
-    expect(() => parseCertificates('none here')).toThrow('there is no certificate in PEM form');
+    expect(() => parseCertificates('none here')).toThrow('no PEM certificate found');
     expect(() => parseCertificates('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----')).toThrow();
   });
 });

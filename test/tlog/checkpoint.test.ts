@@ -27,7 +27,7 @@ const checkpoint: fc.Arbitrary<Checkpoint> = fc.record({
 });
 
 describe('a checkpoint', () => {
-  test('is read and written as in the published example', () => {
+  test('parses and formats the published example', () => {
     const note = parseNote(published);
     const read = parseCheckpoint(note.text);
     expect(read).toMatchObject({ origin: 'example.com/behind-the-sofa', size: 20_852_163, extensions: [] });
@@ -35,7 +35,7 @@ describe('a checkpoint', () => {
     expect(formatNote({ ...note, text: formatCheckpoint(read) })).toBe(published);
   });
 
-  test('is read as it was written', () => {
+  test('round-trips', () => {
     fc.assert(
       fc.property(checkpoint, (checkpoint) => {
         expect(parseCheckpoint(formatCheckpoint(checkpoint))).toEqual(checkpoint);
@@ -52,7 +52,7 @@ describe('a checkpoint', () => {
     },
   );
 
-  test('has one spelling: what can be read is written as it was', () => {
+  test('has one spelling: formatting a parsed checkpoint yields the same text', () => {
     const good = parseNote(published).text;
     const faults = [undefined, 'bad_note', 'bad_checkpoint', 'bad_size', 'bad_base64', 'bad_hash'];
     fc.assert(
@@ -64,7 +64,7 @@ describe('a checkpoint', () => {
     );
   });
 
-  test('keeps its extension lines, and an origin that is no URL', () => {
+  test('keeps its extension lines, and an origin that is not a URL', () => {
     const text = `an origin + more\n1\n${root}\none\n \n`;
     expect(parseCheckpoint(text)).toMatchObject({ origin: 'an origin + more', extensions: ['one', ' '] });
   });
@@ -93,14 +93,14 @@ describe('a checkpoint', () => {
     ['2^53', 'bad_size', sized('9007199254740992')],
     ['2^53 + 1', 'bad_size', sized('9007199254740993')],
     ['2^64', 'bad_size', sized('18446744073709551616')],
-    ['a size of a thousand digits', 'bad_size', sized('9'.repeat(1000))],
+    ['a size with a thousand digits', 'bad_size', sized('9'.repeat(1000))],
     ['a root in hexadecimal', 'bad_hash', `a\n1\n${'0'.repeat(64)}\n`],
     ['a root of 31 bytes', 'bad_hash', `a\n1\n${Buffer.alloc(31).toString('base64')}\n`],
     ['a root of 33 bytes', 'bad_hash', `a\n1\n${Buffer.alloc(33).toString('base64')}\n`],
     ['a root without padding', 'bad_base64', `a\n1\n${root.slice(0, -1)}\n`],
     ['a root with bits left over', 'bad_base64', `a\n1\n${root.replace('2I=', '2J=')}\n`],
     ['a root in base64url', 'bad_base64', `a\n1\n${root.replace('/', '_')}\n`],
-  ])('with %s is refused: %s', (_what, fault, text) => {
+  ])('with %s is rejected: %s', (_what, fault, text) => {
     expect(faultOf(() => parseCheckpoint(text))).toBe(fault);
   });
 
@@ -114,9 +114,9 @@ describe('a checkpoint', () => {
     ['an extension of two lines', 'bad_checkpoint', { ...good, extensions: ['a\nb'] }],
     ['a negative size', 'bad_size', { ...good, size: -1 }],
     ['size 2^53', 'bad_size', { ...good, size: 2 ** 53 }],
-    ['a size that is no integer', 'bad_size', { ...good, size: 1.5 }],
+    ['a fractional size', 'bad_size', { ...good, size: 1.5 }],
     ['a root of 31 bytes', 'bad_hash', { ...good, root: new Uint8Array(31) }],
-  ])('with %s is not written: %s', (_what, fault, checkpoint) => {
+  ])('with %s cannot be formatted: %s', (_what, fault, checkpoint) => {
     expect(faultOf(() => formatCheckpoint(checkpoint))).toBe(fault);
   });
 });

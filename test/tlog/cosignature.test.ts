@@ -30,7 +30,7 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
     );
   });
 
-  test('verifies with its own time only', () => {
+  test('verifies only with its own time', () => {
     const witness = cosigner('witness.example.com/w1', 1_679_315_147);
     const signed = witness.sign(published.text);
     const signatures = [...published.signatures, signed];
@@ -40,7 +40,7 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
     expect(faultOf(() => noteSignatureBy(moved, witness.key, verify))).toBe('bad_note_signature');
   });
 
-  test('with a time past 2^53 − 1 does not verify', () => {
+  test('with a time above 2^53 − 1 does not verify', () => {
     const witness = cosigner('w', 1);
     const bytes = witness.sign(published.text).signature.slice();
     bytes[0] = 0xff;
@@ -48,7 +48,7 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
     expect(faultOf(() => noteSignatureBy(note, witness.key, verify))).toBe('bad_note_signature');
   });
 
-  test('is read as it was written', () => {
+  test('round-trips', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.uint8Array({ minLength: 64, maxLength: 64 }), (timeS, signature) => {
         const bytes = encodeCosignature(timeS, signature);
@@ -59,18 +59,18 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
     );
   });
 
-  test.each([0, 2 ** 31, 2 ** 32, 2 ** 53 - 1])('of second %d keeps it', (timeS) => {
+  test.each([0, 2 ** 31, 2 ** 32, 2 ** 53 - 1])('of second %d round-trips', (timeS) => {
     const bytes = encodeCosignature(timeS, signature);
     expect(Buffer.from(bytes).readBigUInt64BE()).toBe(BigInt(timeS));
     expect(decodeCosignature(bytes).timeS).toBe(timeS);
   });
 
-  test.each([-1, 0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY])('of second %d is none', (timeS) => {
+  test.each([-1, 0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY])('of second %d is rejected', (timeS) => {
     expect(faultOf(() => encodeCosignature(timeS, signature))).toBe('bad_timestamp');
     expect(faultOf(() => cosignedMessage(timeS, 'a\n'))).toBe('bad_timestamp');
   });
 
-  test('of another length is none, and of a time past 2^53 − 1 neither', () => {
+  test('of another length, or with a time above 2^53 − 1, is rejected', () => {
     expect(faultOf(() => encodeCosignature(1, signature.slice(1)))).toBe('bad_cosignature');
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {

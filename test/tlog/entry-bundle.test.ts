@@ -8,13 +8,13 @@ const entries = fc.array(fc.uint8Array({ maxLength: 40 }), { minLength: 1, maxLe
 const good = encodeEntryBundle([Uint8Array.of(1, 2, 3), new Uint8Array(), Uint8Array.of(4)]);
 
 describe('a bundle of entries', () => {
-  test('holds each entry behind its length, high byte first', () => {
+  test('prefixes each entry with its length, high byte first', () => {
     expect([...good]).toEqual([0, 3, 1, 2, 3, 0, 0, 0, 1, 4]);
     const long = encodeEntryBundle([new Uint8Array(258)]);
     expect([...long.subarray(0, 2)]).toEqual([1, 2]);
   });
 
-  test('is read as it was written, also from the middle of a larger buffer', () => {
+  test('round-trips, also from the middle of a larger buffer', () => {
     fc.assert(
       fc.property(entries, fc.nat(5), (entries, before) => {
         const bundle = encodeEntryBundle(entries);
@@ -27,7 +27,7 @@ describe('a bundle of entries', () => {
     );
   });
 
-  test('takes entries to 65,535 bytes, and 256 of them', () => {
+  test('holds up to 256 entries of up to 65,535 bytes', () => {
     const largest = Array<Uint8Array>(256).fill(new Uint8Array(65_535).fill(9));
     const bundle = encodeEntryBundle(largest);
     expect(bundle.length).toBe(256 * 65_537);
@@ -37,17 +37,20 @@ describe('a bundle of entries', () => {
     expect(faultOf(() => encodeEntryBundle([]))).toBe('bad_entry_bundle');
   });
 
-  test('cut off anywhere is refused', () => {
+  test('that is truncated anywhere is rejected', () => {
     for (let end = 0; end < good.length; end++) {
       expect(faultOf(() => decodeEntryBundle(good.subarray(0, end), 3))).toBe('bad_entry_bundle');
     }
   });
 
-  test.each([-1, 0, 1, 2, 4, 256, 257, 2.5, 2 ** 32 + 3, Number.NaN])('of 3 is none of %d', (width) => {
-    expect(faultOf(() => decodeEntryBundle(good, width))).toBe('bad_entry_bundle');
-  });
+  test.each([-1, 0, 1, 2, 4, 256, 257, 2.5, 2 ** 32 + 3, Number.NaN])(
+    'of 3 entries is rejected as one of %d',
+    (width) => {
+      expect(faultOf(() => decodeEntryBundle(good, width))).toBe('bad_entry_bundle');
+    },
+  );
 
-  test('has one form: what can be read is written as it was', () => {
+  test('has one form: encoding a decoded bundle yields the same bytes', () => {
     const bytes = fc.oneof(mutatedBytes(good), fc.uint8Array({ maxLength: 100 }));
     fc.assert(
       fc.property(bytes, fc.integer({ min: 1, max: 4 }), (bytes, width) => {

@@ -1,6 +1,6 @@
 import { TlogError, type TlogFault } from '../../src/tlog/fault.ts';
 
-/** The fault that a verification ends with; undefined when it passes. Anything else than a TlogError is thrown on. */
+/** Returns the fault of a verification; undefined if it passes. Errors other than TlogError are rethrown. */
 export function faultOf(verify: () => void): TlogFault | undefined {
   try {
     verify();
@@ -11,7 +11,7 @@ export function faultOf(verify: () => void): TlogFault | undefined {
   }
 }
 
-/** A copy with one bit flipped, another one for each `n`. */
+/** Returns a copy with one bit flipped, a different one for each `n`. */
 export function flip(bytes: Uint8Array, n: number): Uint8Array {
   const copy = new Uint8Array(bytes);
   const bit = (n * 37) % (8 * copy.length);

@@ -32,14 +32,14 @@ test('timestamps that are multiples of 1024 pass through JSON doubles without lo
   );
 });
 
-test('JSON.stringify would print another integer than was signed', () => {
+test('JSON.stringify prints a different integer than was signed', () => {
   const timestampNs = 1763701234567890944n;
   const json = headToJson({ size: 1, root, timestampNs }, new Uint8Array(64), 'kid');
   expect(JSON.stringify(json)).not.toContain(String(timestampNs));
   expect(writeTreeHead(json)).toContain(String(timestampNs));
 });
 
-test('a timestamp that a double cannot stand for is refused', () => {
+test('a timestamp that a double cannot represent is rejected', () => {
   expect(faultOf(() => timestampFromNumber(2 ** 60 + 256))).toBe('bad_timestamp');
   expect(faultOf(() => timestampFromNumber(1.5))).toBe('bad_timestamp');
   expect(faultOf(() => timestampFromNumber(-1024))).toBe('bad_timestamp');
@@ -48,7 +48,7 @@ test('a timestamp that a double cannot stand for is refused', () => {
   expect(timestampFromNumber(123)).toBe(123n);
 });
 
-test('hexadecimal text has its exact length and nothing but digits of either case', () => {
+test('hexadecimal text must have the exact length and only digits, of either case', () => {
   expect(hexToBytes('00fFAa', 3)).toEqual(Uint8Array.of(0, 255, 170));
   for (const text of [
     '',
@@ -72,7 +72,7 @@ test('hexadecimal text has its exact length and nothing but digits of either cas
   );
 });
 
-test('heads from JSON are checked', () => {
+test('heads from JSON are validated', () => {
   const json = { tree_size: 1, root_hash: bytesToHex(root), timestamp_ns: 1024 };
   expect(faultOf(() => headFromJson({ ...json, tree_size: 2 ** 53 }))).toBe('bad_size');
   expect(faultOf(() => headFromJson({ ...json, root_hash: 'ab' }))).toBe('bad_hex');

@@ -1,4 +1,7 @@
-/** Sizes at which 32-bit arithmetic breaks. Hashes are made up: complete subtrees of so many leaves can't be grown. */
+/**
+ * Sizes at which 32-bit arithmetic breaks. Hashes are synthetic, because complete subtrees of this size
+ * cannot be grown.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { edgePages } from '../../src/tlog/growing-tree.ts';
@@ -26,8 +29,8 @@ const sizeAnd = (from: number) =>
   size.filter((n) => n > from).chain((n) => fc.tuple(fc.constant(n), fc.integer({ min: from, max: n - 1 })));
 
 /**
- * A tree in which every leaf is equal but one: nodes of a level have one hash, besides the one over the odd leaf.
- * So any node of any size is known at once.
+ * A tree in which every leaf except one is equal. The nodes of a level have one hash, except the node over
+ * the odd leaf, so any node at any size is known immediately.
  */
 function paintedTree(oddLeaf: number): (at: Coordinate) => Hash {
   const plain: Hash[] = [sha256(Uint8Array.of(7))];
@@ -41,7 +44,7 @@ function paintedTree(oddLeaf: number): (at: Coordinate) => Hash {
   return ({ level, index }) => (Math.floor(oddLeaf / 2 ** level) === index ? odd : plain)[level]!;
 }
 
-test('inclusion proofs verify at any size, have at most 53 hashes, and no other index or size takes them', () => {
+test('inclusion proofs verify at any size, have at most 53 hashes, and fail for any other index or size', () => {
   fc.assert(
     fc.property(sizeAnd(0), fc.nat(), ([treeSize, leafIndex], n) => {
       const hashAt = paintedTree(leafIndex);
@@ -55,7 +58,7 @@ test('inclusion proofs verify at any size, have at most 53 hashes, and no other 
         const bad = path.map((hash, i) => (i === at ? flip(hash, n) : hash));
         expect(faultOf(() => verifyInclusion(sha256, { ...claim, path: bad }))).toBe('root_mismatch');
       }
-      // Numbers that a 32-bit operator would take for the same.
+      // Numbers that are equal to 32-bit operators.
       for (const other of [leafIndex + 2 ** 31, leafIndex + 2 ** 32, leafIndex - 2 ** 32]) {
         expect(faultOf(() => verifyInclusion(sha256, { ...claim, leafIndex: other }))).toBeDefined();
       }
@@ -64,7 +67,7 @@ test('inclusion proofs verify at any size, have at most 53 hashes, and no other 
   );
 });
 
-test('consistency proofs verify at any size, and a flipped bit never does', () => {
+test('consistency proofs verify at any size, and fail with a flipped bit', () => {
   fc.assert(
     fc.property(sizeAnd(1), fc.nat(), ([secondSize, firstSize], n) => {
       const hashAt = paintedTree(n);
@@ -83,7 +86,7 @@ test('consistency proofs verify at any size, and a flipped bit never does', () =
   );
 });
 
-test('a plan names only complete nodes, each on a page that holds it', () => {
+test('a plan contains only complete nodes, each on a page that holds it', () => {
   fc.assert(
     fc.property(sizeAnd(1), ([treeSize, n]) => {
       const plans = [inclusionPlan(n, treeSize), consistencyPlan(n, treeSize), [rootPlan(treeSize)]];
@@ -94,7 +97,7 @@ test('a plan names only complete nodes, each on a page that holds it', () => {
         expect(place.level * 8 + place.row).toBe(at.level);
         expect(place.index * (256 / 2 ** place.row) + place.column).toBe(at.index);
       }
-      // What the root is folded from lies on the growing pages: a restart needs no others.
+      // The nodes that the root is folded from are on the growing pages, so a restart needs no others.
       const edge = edgePages(treeSize).map(({ level, index }) => `${level}/${index}`);
       for (const at of rootPlan(treeSize))
         expect(edge).toContain(`${placeOf(at).level}/${placeOf(at).index}`);
@@ -103,7 +106,7 @@ test('a plan names only complete nodes, each on a page that holds it', () => {
   );
 });
 
-test('subtrees of the largest tree: one for each bit', () => {
+test('the largest tree has one subtree for each bit', () => {
   expect(subtrees(0, max)).toHaveLength(53);
   expect(subtrees(0, 2 ** 31)).toEqual([{ level: 31, index: 0 }]);
   expect(subtrees(0, 2 ** 32 + 1)).toEqual([
@@ -114,7 +117,7 @@ test('subtrees of the largest tree: one for each bit', () => {
   expect(inclusionPlan(0, max)).toHaveLength(53);
 });
 
-test('sizes and indices that are no safe integers are refused by name', () => {
+test('sizes and indices that are not safe integers are rejected with their fault', () => {
   const hash = sha256(new Uint8Array(0));
   const claim = { leafIndex: 0, treeSize: 1, leafHash: hash, path: [], root: hash };
   for (const treeSize of [-1, 0.5, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY]) {

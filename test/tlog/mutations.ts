@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** A text like `good` with some of its characters replaced, taken out or doubled, or others put in. */
+/** Returns a text like `good` with some characters replaced, removed or doubled, or others inserted. */
 export function mutated(good: string): fc.Arbitrary<string> {
   const edit = fc.record({
     at: fc.nat(good.length),
@@ -14,7 +14,7 @@ export function mutated(good: string): fc.Arbitrary<string> {
   });
 }
 
-/** As `mutated`, of bytes. */
+/** As `mutated`, for bytes. */
 export function mutatedBytes(good: Uint8Array): fc.Arbitrary<Uint8Array> {
   const edit = fc.record({
     at: fc.nat(good.length),
@@ -30,7 +30,7 @@ export function mutatedBytes(good: Uint8Array): fc.Arbitrary<Uint8Array> {
   });
 }
 
-/** What these formats are made of, and what is easily taken for it. */
+/** Characters of these formats, and similar ones. */
 const edges = [
   '',
   '\n',

@@ -1,4 +1,4 @@
-/** RFC 6962 section 2.1, to the letter: recursive, from the leaves, slow. */
+/** RFC 6962 section 2.1, implemented literally: recursive, from the leaves, slow. */
 import { createHash } from 'node:crypto';
 
 export function sha256(bytes: Uint8Array): Uint8Array {
@@ -48,7 +48,7 @@ function subproof(m: number, leaves: readonly Uint8Array[], whole: boolean): Uin
     : [...subproof(m - k, leaves.slice(k), false), mth(leaves.slice(0, k))];
 }
 
-/** Memory for `mth` of subtrees that are asked for again and again. */
+/** Cache for `mth` of repeatedly requested subtrees. */
 export class Oracle {
   readonly #leaves: readonly Uint8Array[];
   readonly #known = new Map<string, Uint8Array>();

@@ -31,7 +31,7 @@ const paths: [string, TileAddress][] = [
 ];
 
 describe('the path of a tile', () => {
-  test.each(paths)('%s is written and read', (path, tile) => {
+  test.each(paths)('%s is formatted and parsed', (path, tile) => {
     expect(tilePath(tile)).toBe(`tile/${path}`);
     expect(parseTilePath(path)).toEqual(tile);
     const { index, width } = tile;
@@ -40,7 +40,7 @@ describe('the path of a tile', () => {
     expect(parseEntriesPath(entries)).toEqual({ index, width });
   });
 
-  test('is read as it was written', () => {
+  test('round-trips', () => {
     fc.assert(
       fc.property(tile, (tile) => {
         expect(parseTilePath(tilePath(tile).slice('tile/'.length))).toEqual(tile);
@@ -53,7 +53,7 @@ describe('the path of a tile', () => {
     );
   });
 
-  test('has one spelling: what can be read is written as it was', () => {
+  test('has one spelling: formatting a parsed path yields the same text', () => {
     const good = fc.constantFrom(...paths.map(([path]) => path));
     const other = fc.oneof(good.chain(mutated), fc.string({ unit: 'binary', maxLength: 40 }));
     fc.assert(
@@ -76,8 +76,8 @@ describe('the path of a tile', () => {
     ['no index', '0'],
     ['no level', '000'],
     ['an empty level', '/000'],
-    ['a slash before', '/0/000'],
-    ['a slash behind', '0/000/'],
+    ['a leading slash', '/0/000'],
+    ['a trailing slash', '0/000/'],
     ['a level with a leading zero', '00/000'],
     ['level 01', '01/000'],
     ['level 64', '64/000'],
@@ -89,14 +89,14 @@ describe('the path of a tile', () => {
     ['an x on the last group', '0/x000'],
     ['no x on the first group', '0/001/000'],
     ['a capital X', '0/X001/000'],
-    ['a group of zeros before', '0/x000/001'],
-    ['two groups of zeros before', '0/x000/x000/001'],
+    ['a leading group of zeros', '0/x000/001'],
+    ['two leading groups of zeros', '0/x000/x000/001'],
     ['index 2^53', '0/x009/x007/x199/x254/x740/992'],
     ['seven groups', '0/x001/x000/x000/x000/x000/x000/000'],
     ['a thousand groups', `0/${'x001/'.repeat(1000)}000`],
     ['an empty group', '0/x001//000'],
     ['width 0', '0/000.p/0'],
-    ['width 256 spelt out', '0/000.p/256'],
+    ['an explicit width of 256', '0/000.p/256'],
     ['width 257', '0/000.p/257'],
     ['width 999', '0/000.p/999'],
     ['a width with a leading zero', '0/000.p/08'],
@@ -108,11 +108,11 @@ describe('the path of a tile', () => {
     ['a space', '0/ 00'],
     ['an exponent', '0/1e1'],
     ['hexadecimal', '0/0x1'],
-    ['a newline behind', '0/000\n'],
+    ['a trailing newline', '0/000\n'],
     ['digits of another script', '0/\u0660\u0660\u0660'],
     ['percent-encoding', '0/%30%30%30'],
     ['the prefix', 'tile/0/000'],
-  ])('with %s is refused', (_what, path) => {
+  ])('with %s is rejected', (_what, path) => {
     expect(faultOf(() => parseTilePath(path))).toBe('bad_tile');
     if (path.startsWith('0/')) expect(faultOf(() => parseEntriesPath(path.slice(2)))).toBe('bad_tile');
   });
@@ -128,13 +128,13 @@ describe('the path of a tile', () => {
     { level: 0, index: 0, width: 0 },
     { level: 0, index: 0, width: 257 },
     { level: 0, index: 0, width: 1.5 },
-  ])('of $level, $index, $width is not written', (tile) => {
+  ])('of $level, $index, $width cannot be formatted', (tile) => {
     expect(faultOf(() => tilePath(tile))).toBe('bad_tile');
   });
 });
 
 describe('the tiles of a tree', () => {
-  /** How many tiles there are of each level and width. */
+  /** Number of tiles of each level and width. */
   const counted = (size: number, from?: number) => {
     const counts = new Map<string, number>();
     for (const { level, width } of tilesOf(size, from)) {
@@ -144,7 +144,7 @@ describe('the tiles of a tree', () => {
     return Object.fromEntries(counts);
   };
 
-  test('of the specification’s examples, 70,000 and 256 leaves', () => {
+  test('match the specification’s examples of 70,000 and 256 leaves', () => {
     expect(counted(70_000)).toEqual({
       'level 0, width 256': 273,
       'level 0, width 112': 1,
@@ -157,7 +157,7 @@ describe('the tiles of a tree', () => {
     expect(counted(256)).toEqual({ 'level 0, width 256': 1, 'level 1, width 1': 1 });
   });
 
-  test('hold each complete node of their levels once', () => {
+  test('contain each complete node of their levels once', () => {
     for (const size of [0, 1, 4, 255, 256, 257, 1000, 65_535, 65_536, 65_541, 65_792, 70_000, 131_073]) {
       const tiles = tilesOf(size);
       expect(new Set(tiles.map(tilePath)).size).toBe(tiles.length);
@@ -168,7 +168,7 @@ describe('the tiles of a tree', () => {
     }
   });
 
-  test('are all that changed since an earlier size, and no full one of it', () => {
+  test('since an earlier size are those that changed, without tiles already full then', () => {
     const size = fc.oneof(
       fc.nat(300_000),
       fc.nat(1100).map((n) => n * 256),
@@ -191,7 +191,7 @@ describe('the tiles of a tree', () => {
     );
   });
 
-  test.each([2 ** 31, 2 ** 32, 2 ** 40, 2 ** 53 - 1])('of %d leaves end where the tree does', (size) => {
+  test.each([2 ** 31, 2 ** 32, 2 ** 40, 2 ** 53 - 1])('of %d leaves end at the end of the tree', (size) => {
     const tiles = tilesOf(size, size - 1);
     expect(tiles[0]).toEqual({ level: 0, index: Math.ceil(size / 256) - 1, width: ((size - 1) % 256) + 1 });
     for (const { level, index, width } of tiles) {
@@ -202,7 +202,7 @@ describe('the tiles of a tree', () => {
     expect(new Set(tiles.map(({ level }) => level)).size).toBe(Math.floor(Math.log2(size) / 8 + 1e-9) + 1);
   });
 
-  test('are listed to a million at once', () => {
+  test('are listed up to a million at once', () => {
     const most = 256 * (maxTilesListed - 5000);
     expect(tilesOf(most).length).toBeLessThanOrEqual(maxTilesListed);
     expect(faultOf(() => tilesOf(2 ** 28 + 1))).toBe('bad_size');
@@ -218,7 +218,7 @@ describe('the tiles of a tree', () => {
     [1, -1],
     [1, 2],
     [1, Number.NaN],
-  ])('of %d leaves from %d on are none', (size, from) => {
+  ])('of %d leaves from %d are rejected', (size, from) => {
     expect(faultOf(() => tilesOf(size, from))).toBe('bad_size');
   });
 });

@@ -14,7 +14,7 @@ sFodV/vSp5O8n9a8QpW6PRY97tfOSW5bsc2Xl/EQi08=
 
 — example.com/fancylog Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=
 `;
-/** As in C2SP tlog-proof. */
+/** The example of C2SP tlog-proof. */
 const published = `c2sp.org/tlog-proof@v1
 extra YWdlLXYxLjIuMQ==
 index 73894
@@ -23,7 +23,7 @@ ${hashes.join('\n')}
 ${note}`;
 
 describe('a tlog-proof', () => {
-  test('is read and written as in the published example', () => {
+  test('parses and formats the published example', () => {
     const proof = parseTlogProof(published);
     expect(proof).toMatchObject({ leafIndex: 73_894, note });
     expect(Buffer.from(proof.extra!).toString()).toBe('age-v1.2.1');
@@ -31,7 +31,7 @@ describe('a tlog-proof', () => {
     expect(formatTlogProof(proof)).toBe(published);
   });
 
-  test('needs neither extra data nor hashes', () => {
+  test('may lack extra data and hashes', () => {
     const text = `c2sp.org/tlog-proof@v1\nindex 0\n\n${note}`;
     expect(parseTlogProof(text)).toEqual({ leafIndex: 0, path: [], note });
     expect(formatTlogProof({ leafIndex: 0, path: [], note })).toBe(text);
@@ -41,22 +41,22 @@ describe('a tlog-proof', () => {
     ['another version', published.replace('@v1', '@v2')],
     ['no index', published.replace(/index.*\n/, '')],
     ['an index with a leading zero', published.replace('index 7', 'index 07')],
-    ['an index past 2^53', published.replace('73894', '9007199254740992')],
+    ['an index above 2^53', published.replace('73894', '9007199254740992')],
     ['no empty line', published.split('\n\n')[0]!],
     ['65 hashes', published.replace(`${hashes[0]}\n`, `${hashes[0]}\n`.repeat(64))],
     ['extra data after the index', published.replace(/(extra.*\n)(index.*\n)/, '$2$1')],
-  ])('with %s is refused', (_, text) => {
+  ])('with %s is rejected', (_, text) => {
     expect(faultOf(() => parseTlogProof(text))).toMatch(/^bad_(tlog_proof|base64)$/);
   });
 
-  test('with a hash of another length or spelling is refused', () => {
+  test('with a hash of wrong length or spelling is rejected', () => {
     expect(faultOf(() => parseTlogProof(published.replace(hashes[0]!, 'AAAA')))).toBe('bad_hash');
     expect(faultOf(() => parseTlogProof(published.replace(hashes[0]!, hashes[0]!.slice(1))))).toBe(
       'bad_base64',
     );
   });
 
-  test('has one spelling: what can be read is written as it was', () => {
+  test('has one spelling: formatting a parsed proof yields the same text', () => {
     fc.assert(
       fc.property(mutated(published), (text) => {
         const fault = faultOf(() => expect(formatTlogProof(parseTlogProof(text))).toBe(text));

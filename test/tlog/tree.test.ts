@@ -16,7 +16,9 @@ const most = 130;
 const leaves = Array.from({ length: most }, (_, i) => new TextEncoder().encode(`leaf ${i}`));
 const oracle = new Oracle(leaves);
 
-/** Grows a tree to `size`, storing its pages after each leaf, as a log that commits each leaf by itself. */
+/**
+ * Grows a tree to `size`, storing its pages after each leaf, as a log does that commits each leaf separately.
+ */
 function stored(size: number): {
   tree: GrowingTree;
   hashAt(at: Coordinate): Hash;
@@ -40,7 +42,7 @@ function stored(size: number): {
   return { tree, hashAt, pages };
 }
 
-test('the memory of the oracle changes nothing in it', () => {
+test('the oracle gives the same results with and without its cache', () => {
   for (const size of [1, 2, 3, 7, 8, 31, 130]) {
     const some = leaves.slice(0, size);
     expect(oracle.root(0, size)).toEqual(mth(some));
@@ -49,7 +51,7 @@ test('the memory of the oracle changes nothing in it', () => {
   }
 });
 
-test('roots of all trees to 130 leaves are those of the RFC, grown and folded from stored nodes', () => {
+test('roots of all trees up to 130 leaves match the RFC, both grown and folded from stored nodes', () => {
   expect(GrowingTree.load(sha256, 0, () => undefined)!.root()).toEqual(mth([]));
   const { hashAt } = stored(most);
   const tree = GrowingTree.load(sha256, 0, () => undefined)!;
@@ -60,7 +62,7 @@ test('roots of all trees to 130 leaves are those of the RFC, grown and folded fr
   }
 });
 
-test('every inclusion proof of every tree to 130 leaves is that of the RFC and verifies; no flipped bit does', () => {
+test('every inclusion proof of every tree up to 130 leaves matches the RFC and verifies; flipped bits do not', () => {
   const { hashAt } = stored(most);
   for (let treeSize = 1; treeSize <= most; treeSize++) {
     const root = oracle.root(0, treeSize);
@@ -98,7 +100,7 @@ test('every inclusion proof of every tree to 130 leaves is that of the RFC and v
   }
 });
 
-test('every consistency proof between trees to 130 leaves is that of the RFC and verifies; no flipped bit does', () => {
+test('every consistency proof between trees up to 130 leaves matches the RFC and verifies; flipped bits do not', () => {
   const { hashAt } = stored(most);
   for (let secondSize = 1; secondSize <= most; secondSize++) {
     for (let firstSize = 1; firstSize <= secondSize; firstSize++) {
@@ -131,7 +133,7 @@ test('every consistency proof between trees to 130 leaves is that of the RFC and
   }
 });
 
-test('a tree is loaded from its pages at every size, and refuses pages that do not hash', {
+test('a tree is loaded from its pages at every size, and rejects pages with inconsistent hashes', {
   timeout: 30_000,
 }, () => {
   const sizes = [1, 2, 255, 256, 257, 511, 512, 700, 65_535, 65_536, 65_537, 65_793];

@@ -20,7 +20,9 @@ interface Vector {
   readonly wantErr: boolean;
 }
 
-/** Integers beyond 2^53 become NaN, which is no size: rounded they could turn into another, valid number. */
+/**
+ * Integers beyond 2^53 become NaN, which is not a size. Rounded, they could become a different, valid number.
+ */
 function readVector(path: string): Vector {
   const text = readFileSync(path, 'utf8').replace(
     /("(?:leafIdx|treeSize)":\s*)(-?\d+)/g,
@@ -40,7 +42,7 @@ describe.skipIf(!existsSync(folder)).each([
   ['native', nativeSha256],
   ['noble', nobleSha256],
 ])('vectors with the %s SHA-256', (_, sha256) => {
-  test('98 inclusion proofs: 6 good, 92 refused', () => {
+  test('98 inclusion proofs: 6 valid, 92 rejected', () => {
     const found = { good: 0, bad: 0, large: 0, length: 0 };
     const names = readdirSync(join(folder, 'inclusion'), { recursive: true, encoding: 'utf8' });
     for (const name of names.filter((n) => n.endsWith('.json'))) {

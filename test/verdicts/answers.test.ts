@@ -1,6 +1,6 @@
 /**
- * A log whose answers are rolled back, withheld, or mixed with another log's on their way, one endpoint at a time, by an
- * attacker without a key. No party accuses the log; lies that matter are noticed.
+ * An attacker without a key rolls back or withholds the log's answers, or mixes in those of another log, at
+ * one endpoint at a time. No party accuses the log, and relevant manipulation is noticed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { audit } from '../../src/client/auditor.ts';
@@ -49,7 +49,7 @@ afterAll(() => Promise.all([log.close(), earlier.close(), other.close()]));
 
 type Mode = 'rolled back' | 'withheld' | 'unavailable' | 'mixed';
 
-/** The log, of which the answers at this path, or below it, come from elsewhere. */
+/** Serves the log, except that answers at or below this path come from elsewhere. */
 function lying(prefix: string, mode: Mode): LogSource {
   const truth = httpLog(log.url);
   const instead = {
@@ -74,13 +74,13 @@ function lying(prefix: string, mode: Mode): LogSource {
 }
 
 /**
- * The verdict of each party: audits with a pin, with a pin and entries, and without a pin (exit code and result), the
- * auditor that watches, a witness that is asked with the checkpoint and the proof as served, the console's verifier on
- * the bundle of an entry, `candor verify` of the same entry. A bundle of another log is judged under the keys that it
- * brings, whose fingerprints the console shows.
+ * The verdict of each party: audits with a pin, with a pin and entries, and without a pin (exit code and
+ * result), the watching auditor, a witness that receives the checkpoint and the proof as served, the
+ * console's verifier on the bundle of an entry, and `candor verify` of the same entry. A bundle of another
+ * log is verified under its own keys, whose fingerprints the console shows.
  *
- * A watcher is `silent` where it asks for nothing that is a lie: it is up to date, and the log does not grow. The witness
- * has the checkpoint of the pin.
+ * A watcher is `silent` if it requests nothing that was manipulated: it is up to date, and the log does not
+ * grow. The witness has the checkpoint of the pin.
  */
 const rows = rowsOf(`
   /api/transparency/sth         | rolled back | 0 unchanged           | 0 unchanged           | 0 pinned              | OLD_HEAD            | cosigned     | good        | HTTP_REFUSED
@@ -167,14 +167,14 @@ test.concurrent.each(rows)('%s %s', async (path, mode, ...verdicts) => {
   expect(writePin(pin)).toBe(before);
 });
 
-test('without a lie every judge is content', async () => {
+test('without manipulation every party accepts the log', async () => {
   const truth = httpLog(log.url);
   expect(await auditOf(truth, pin, { entries: true })).toMatchObject({ exit: 0, found: 'extended' });
   expect(await auditOf(truth, undefined, { entries: true })).toMatchObject({ exit: 0, found: 'pinned' });
   expect([await consoleOf(truth, 605), await verifyOf(truth, 605)]).toEqual(['good', 'verified']);
 });
 
-test('a checkpoint key that nothing vouches for is kept on first use alone', async () => {
+test('an unconfirmed checkpoint key is trusted only on first use', async () => {
   const isCheckpoint = ({ purpose }: LogKey) => purpose === 'checkpoint';
   expect([...pin.keys.values()].some(isCheckpoint)).toBe(true);
   const keys = new Map([...pin.keys].filter(([, key]) => !isCheckpoint(key)));

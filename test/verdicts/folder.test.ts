@@ -1,6 +1,7 @@
 /**
- * Each file of a data folder, missing, empty, cut, zeroed, altered, older or of another log: what start-up, fsck and
- * everyone who asks the served log find. No party accuses the log for damage.
+ * Each file of a data folder is missing, empty, cut, zeroed, altered, older or from another log. Start-up,
+ * fsck and all parties that query the served log report their results. No party accuses the log because of
+ * damage.
  */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,13 +35,14 @@ import {
   witnessOf,
 } from './parties.ts';
 
-/** What is done to a file. `older` and `other` are the same file of an earlier time, and of another log. */
+/** Modifications of a file. `older` and `other` are the same file of an earlier time, and of another log. */
 type Damage = 'missing' | 'empty' | 'cut' | 'zeroed' | 'altered' | 'older' | 'other';
 
 /**
- * The verdict of each party: start-up (`ok` or the fault, then findings), the codes of fsck's findings, audits with a
- * pin, with a pin and entries, and without a pin (exit code and result), the auditor that watches, a witness, the
- * console's verifier on a bundle, `candor verify` of an entry. A dash: the service does not start, so no party can ask it.
+ * The verdict of each party: start-up (`ok` or the fault, then findings), the codes of fsck's findings,
+ * audits with a pin, with a pin and entries, and without a pin (exit code and result), the watching auditor,
+ * a witness, the console's verifier on a bundle, and `candor verify` of an entry. A dash means that the
+ * service does not start, so no party can query it.
  */
 const rows = rowsOf(`
   ledger.mdb            | missing | lost                 | no file                                                                                | 3 UNAVAILABLE   | 3 UNAVAILABLE   | 3 UNAVAILABLE | UNAVAILABLE   | UNAVAILABLE | unavailable | UNAVAILABLE
@@ -138,7 +140,7 @@ let served: ServedLog;
 let other: ServedLog;
 let pin: Pin;
 let cosigned: Cosigned;
-/** Hash of the leaf of an alert. */
+/** Leaf hash of an alert's entry. */
 let noted: string;
 const folders = { now: '', idle: '', older: '', other: '' };
 
@@ -146,12 +148,12 @@ beforeAll(async () => {
   served = await ServedLog.start();
   served.hasEvents = true;
   await addAlerts(served, 0);
-  await served.append(400, 'backup.created'); // not by siem.mdb
+  await served.append(400, 'backup.created'); // not caused by siem.mdb
   folders.older = await served.snapshot();
   cosigned = await cosignedOf(httpLog(served.url), served.ledger);
   await addAlerts(served, 5);
   await served.append(200, 'backup.created');
-  await served.snapshot(); // starts again, which the journal records
+  await served.snapshot(); // restarts, which the journal records
   folders.now = await served.snapshot();
   folders.idle = await served.snapshot();
   pin = await pinOf(httpLog(served.url));
@@ -169,7 +171,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([served.close(), other.close()]));
 
-/** Has alerts raised and logged, as the service does: siem.mdb records where the log has them. */
+/** Raises and logs alerts as the service does: siem.mdb records their places in the log. */
 const addAlerts = (log: ServedLog, from: number): Promise<void> =>
   log.tamper(async (folder) => {
     const parts = await startParts(folder);
@@ -179,7 +181,7 @@ const addAlerts = (log: ServedLog, from: number): Promise<void> =>
     await parts.close();
   });
 
-/** The files that a folder has after a scrub and after a start at which the clock was that many days ahead. */
+/** Files that a folder has after a scrub, and after a start at which the clock was days ahead. */
 async function remember(folder: string, days: number): Promise<void> {
   await scrub(folder);
   const copy = mkdtempSync(join(tmpdir(), 'candor-verdict-'));
@@ -229,8 +231,9 @@ function damageFile(folder: string, file: string, damage: Damage): void {
 }
 
 /**
- * Another root in the last head of a JSON file, key in a key, digit in others; another hash where siem.mdb records a
- * logged alert; one bit of every page of ledger.mdb. LMDB follows what it finds in a damaged page of siem.mdb.
+ * Changes the root of the last head of a JSON file, the key in a key file, a digit in other JSON files, the
+ * leaf hash that siem.mdb records for a logged alert, or one bit of every page of ledger.mdb. LMDB follows
+ * what it finds in a damaged page of siem.mdb, so that file needs a targeted change.
  */
 function alter(bytes: Buffer): Buffer {
   const text = bytes.toString('latin1');
@@ -246,7 +249,7 @@ function alter(bytes: Buffer): Buffer {
 
 const flipped = (hash: string): string => (hash.startsWith('0') ? '1' : '0') + hash.slice(1);
 
-/** The start of a service over this folder, step by step; the served log stands for what it serves. */
+/** Starts a service over this folder, step by step. The served log represents its answers. */
 async function startOf(folder: string, file: string): Promise<string> {
   try {
     takeDataFolder(folder).release();

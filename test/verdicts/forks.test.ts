@@ -1,6 +1,7 @@
 /**
- * Forks and lies by an insider who has the files and the keys of the log. Each party alone, and two honest parties that
- * compare notes: every signed lie ends with evidence that convicts.
+ * An insider with the files and the keys of the log makes forks and false statements. Each party is tested
+ * alone, and two honest auditors compare their pins. Every signed false statement ends with evidence that
+ * convicts the log.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +33,10 @@ import {
 let log: ServedLog;
 const startedAt = Date.now();
 const hourMs = 3_600_000;
-/** The honest log with three entries, with six, after a rotation, and with the three entries that came then. */
+/**
+ * The honest log with three entries, with six, after a rotation, and with the three entries appended after
+ * it.
+ */
 const honest = { three: '', six: '', rotated: '', nine: '', rotatedNine: '' };
 /** Pins and cosigned checkpoints of the honest log at several sizes. */
 const seen = {} as Record<'six' | 'nine' | 'rotated' | 'rotatedNine', { pin: Pin; cosigned: Cosigned }>;
@@ -75,7 +79,7 @@ function cloneOf(folder: string): string {
   return copy;
 }
 
-/** The log goes on from a copy with other entries than the honest one. */
+/** Continues a copy of the log with entries that differ from the honest ones. */
 const from =
   (copy: keyof typeof honest, more: number, then: () => Promise<unknown> = async () => {}) =>
   async () => {
@@ -84,7 +88,7 @@ const from =
     await then();
   };
 
-/** The log of six is written and signed again from changed entries, and goes on. */
+/** Rewrites and signs the log of six entries with changed entries, then continues it. */
 const rewritten =
   (change: (entries: Entry[]) => unknown, more = 0, timestampNs?: bigint) =>
   async () => {
@@ -140,20 +144,20 @@ const forks: Record<string, () => Promise<unknown>> = {
   },
 };
 
-/** A head's time, seconds after the start. */
+/** Time of a head, in seconds after the start. */
 function laterNs(seconds: number): bigint {
   const ns = BigInt(startedAt + seconds * 1000) * 1_000_000n;
   return ns - (ns % 1024n);
 }
 
 /**
- * Start-up, fsck, audits with the pin, with pin and entries, without a pin but with entries (exit code, result, evidence),
- * the auditor that watches, the witness, the console, `candor verify`. At last, notes: the pin of an auditor of all nine
- * honest entries against that of an auditor who sees the fork alone. Auditor and witness had seen six entries, or those
- * after the rotation.
+ * Columns: start-up, fsck, audits with the pin, with pin and entries, without a pin but with entries (exit
+ * code, result, evidence), the watching auditor, the witness, the console, `candor verify`, and the
+ * comparison of pins: the pin of an auditor of all nine honest entries with that of an auditor who saw only
+ * the fork. Auditor and witness had seen six entries, or the state after the rotation.
  *
- * A smaller checkpoint contradicts nothing, since it has no time. An insider who writes the whole log again loses the
- * heads of its history. A head that no auditor accepts gives no pin to compare.
+ * A smaller checkpoint contradicts nothing, because it has no time. An insider who rewrites the whole log
+ * loses the heads of its history. A head that no auditor accepts gives no pin to compare.
  */
 const rows = rowsOf(`
   smaller tree, later time                        | ok      | ok        | 5 ROLLBACK evidence       | 5 ROLLBACK evidence       | 0 pinned           | ROLLBACK ends             | ahead                 | good        | verified    | 5 TIME_WENT_BACK evidence
@@ -208,13 +212,16 @@ test.each(rows)('%s', async (fork, ...verdicts) => {
 
 type Truth = 'nine' | 'rotatedNine';
 
-/** A fork that only `/checkpoint` shows, beside honest heads; and an auditor who compares the pin with that checkpoint. */
+/**
+ * A fork visible only in `/checkpoint`, beside honest heads, and an auditor who compares the pin with that
+ * checkpoint.
+ */
 test.each([
   [7, '5 INCONSISTENT evidence', '5 INCONSISTENT evidence'],
   [8, '5 INCONSISTENT evidence', '5 INCONSISTENT evidence'],
   [9, '5 FORK evidence', '5 FORK evidence'],
   [12, '4 PROOF_WITHHELD file', '5 INCONSISTENT evidence'],
-] as const)('a checkpoint of a fork of size %i', async (size, audited, compared) => {
+] as const)('detects a forked checkpoint of size %i', async (size, audited, compared) => {
   log.now = startedAt + 10_000;
   await from('six', size - 6)();
   const note = await log.ledger.checkpoint();
@@ -240,7 +247,7 @@ test.each([
   expect(commandOf(await auditOnce(source, { state, interval: 0 }))).toBe(audited);
 });
 
-test('two lies with one code within an hour: each is kept, and a repeated one only once', async () => {
+test('keeps evidence of two faults with the same code within an hour, and of a repeated fault only once', async () => {
   log.now = startedAt + 10_000;
   const state = join(mkdtempSync(join(tmpdir(), 'candor-notes-')), 'state');
   temporary.push(join(state, '..'));
@@ -266,7 +273,7 @@ test('two lies with one code within an hour: each is kept, and a repeated one on
   expect(states[1]).not.toBe(states[0]);
 });
 
-/** The auditor that watches: its verdict on the lie, and then on the honest log. */
+/** Returns the watching auditor's verdict on the false log, and then on the honest log. */
 async function watching(pin: Pin, truth: Truth): Promise<string> {
   const copy = cloneOf(await log.snapshot());
   const serve = (folder: string) => async () => {
@@ -280,8 +287,8 @@ async function watching(pin: Pin, truth: Truth): Promise<string> {
 }
 
 /**
- * Two honest auditors compare their pins: one has seen the honest log alone, the other the fork alone. Each asks the log as
- * it sees it.
+ * Compares the pins of two honest auditors: one has seen only the honest log, the other only the fork. Each
+ * queries the log as it sees it.
  */
 async function notes(state: string, truth: Truth): Promise<string> {
   const [own, other] = [join(state, 'own'), join(state, 'other')];

@@ -1,6 +1,6 @@
 /**
- * A tree head of which an attacker without a key changed one field on its way: refused, and no log is accused. A witness
- * gets checkpoints and no tree heads, so it goes on cosigning.
+ * An attacker without a key changes one field of a tree head in transit. The head is rejected, and the log is
+ * not accused. A witness receives checkpoints, not tree heads, so it continues cosigning.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
@@ -45,11 +45,11 @@ interface Row {
   readonly value: string;
   edit(head: Record<string, string>): void;
   readonly code: FaultCode;
-  /** Of the console's verifier, where it is neither `code` nor `broken`. */
+  /** Result of the console's verifier, if it is neither `code` nor `broken`. */
   readonly console?: string;
 }
 
-/** A member's JSON text by its name; integers keep all their digits. */
+/** Returns the members' JSON texts by name; integers keep all their digits. */
 const membersOf = (text: string): Record<string, string> =>
   Object.fromEntries(
     [...text.matchAll(/"(\w+)":("[^"]*"|[^,}]*)/g)].map(([, name, value]) => [name!, value!]),

@@ -1,4 +1,4 @@
-/** An honest log and its operator's work: whatever happens, no party accuses the log, and none keeps evidence that convicts. */
+/** An honest log and its operator's work: no party accuses the log, and none keeps evidence that convicts. */
 import { cpSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -147,8 +147,9 @@ const events: Record<string, () => Promise<unknown>> = {
 };
 
 /**
- * After each event and one more entry: start-up, fsck, audits with the pin of before, with entries, without a pin, the
- * auditor that watches, the witness, the console, `candor verify`; and the pins of before and after, compared.
+ * Columns, after each event and one more entry: start-up, fsck, audits with the earlier pin, with entries,
+ * without a pin, the watching auditor, the witness, the console, `candor verify`, and the comparison of the
+ * earlier and later pins.
  */
 const rows = rowsOf(`
   rotation of the tree-head key      | ok                 | ok | 0 extended         | 0 extended         | 0 pinned           | size 12          | cosigned    | good        | verified     | 0 same_tree
@@ -204,7 +205,7 @@ test.each(rows)('%s', async (event, ...verdicts) => {
   expect(actual).toEqual(verdicts);
 });
 
-test('a witness that another one replaces: auditors who want the old one refuse the checkpoint', async () => {
+test('auditors that require a replaced witness reject the checkpoint', async () => {
   Object.assign(log, { now: startedAt + 1000, options: {} });
   await log.restore(copyOf(base));
   const [old, next] = [keyPair('witness.example/old', 4), keyPair('witness.example/next', 4)];
@@ -221,7 +222,7 @@ test('a witness that another one replaces: auditors who want the old one refuse 
   log.lies = [];
 });
 
-test('two lives: their heads, checkpoints and pins are not compared with each other', async () => {
+test('heads, checkpoints and pins of two lives are not compared with each other', async () => {
   Object.assign(log, { now: startedAt + 1000, options: {} });
   await log.restore(copyOf(base));
   await rotate('transparency-sth')();

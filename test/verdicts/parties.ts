@@ -1,6 +1,7 @@
 /**
- * Every party that judges a log, as a function of a data folder or of the log's answers: start-up, fsck, the auditor with
- * and without a pin, the auditor that watches, the witness, `candor verify` and the verifier of the console.
+ * Every party that judges a log, as a function of a data folder or of the log's answers: start-up, fsck, the
+ * auditor with and without a pin, the watching auditor, the witness, `candor verify` and the verifier of the
+ * console.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,25 +29,27 @@ import type { LedgerStatus } from '../../src/ledger/ledger.ts';
 import { sha256 } from '../../src/sha256.ts';
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { parseNote, parseVerifierKey } from '../../src/tlog/note.ts';
-import { askWitness } from '../../src/witness/ask.ts';
+import { requestCosignature } from '../../src/witness/ask.ts';
 import { startWitnessServer } from '../../src/witness/server.ts';
 import { Witness } from '../../src/witness/witness.ts';
 import { WitnessState } from '../../src/witness/witness-state.ts';
 
-/** The rows of a table: a line each, its cells between bars. */
+/** Parses the rows of a table: one per line, with cells between bars. */
 export const rowsOf = (table: string): string[][] =>
   table
     .trim()
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()));
 
-/** `ok`, or the fault, then the codes of the findings in alphabetical order: `ok anchor_missing`. */
+/** Returns `ok` or the fault, then the codes of the findings in alphabetical order: `ok anchor_missing`. */
 export function healthOf({ health, findings }: LedgerStatus): string {
   const state = health.state === 'ok' ? 'ok' : health.fault;
   return [state, ...findings.map(({ code }) => code).sort()].join(' ');
 }
 
-/** The codes of the findings in alphabetical order, or `ok`; `no file` where there is nothing to check. */
+/**
+ * Returns the codes of the findings in alphabetical order, or `ok`; `no file` if there is nothing to check.
+ */
 export async function fsckOf(dataDir: string): Promise<string> {
   if (!existsSync(join(dataDir, 'ledger.mdb'))) return 'no file';
   const { counts } = await fsck({ dataDir, signatures: true, threads: 1 });
@@ -61,14 +64,14 @@ export interface Audited {
   readonly evidence: string | undefined;
 }
 
-/** The pin that the first run of `candor audit` keeps. */
+/** Returns the pin of the first run of `candor audit`. */
 export async function pinOf(log: LogSource): Promise<Pin> {
   const result = await audit(log, undefined, { now: Date.now() });
-  if (result.status !== 'pinned') throw new Error(`wanted a pin, came ${JSON.stringify(result)}`);
+  if (result.status !== 'pinned') throw new Error(`expected a pin, got ${JSON.stringify(result)}`);
   return result.pin;
 }
 
-/** `candor audit` of this log with this pin; with `entries`, as `--entries`. */
+/** Runs `candor audit` on this log with this pin; with `entries`, as `--entries`. */
 export async function auditOf(
   log: LogSource,
   pin: Pin | undefined,
@@ -89,8 +92,8 @@ export async function auditOf(
 }
 
 /**
- * `candor audit` as a command with this pin file: the exit code, the code of the fault or the status, and `evidence` where
- * it keeps a file that convicts without the log.
+ * Runs the command `candor audit` with this pin file. Returns the exit code, the code of the fault or the
+ * status, and `evidence` if it keeps a file that convicts without the log.
  */
 export function commandOf(report: Report): string {
   const { exit, fault, fields } = report;
@@ -101,7 +104,10 @@ export function commandOf(report: Report): string {
   return judgeEvidence(evidence).convicts ? `${found} evidence` : `${found} file`;
 }
 
-/** The console's verifier on the bundle of one entry: every check good, one broken, or no answer. */
+/**
+ * Runs the console's verifier on the bundle of one entry: every check passes, one fails, or there is no
+ * answer.
+ */
 export async function consoleOf(log: LogSource, leafIndex: number): Promise<string> {
   const text = await log.get(`/api/transparency/proof?leaf_index=${leafIndex}`);
   if (text instanceof Fault) return text.kind;
@@ -113,7 +119,7 @@ export async function consoleOf(log: LogSource, leafIndex: number): Promise<stri
   return isSound(judged) ? 'good' : 'broken';
 }
 
-/** `candor verify <url> --leaf-index …` with this pin: `verified`, or the code of the fault. */
+/** Runs `candor verify <url> --leaf-index …` with this pin. Returns `verified`, or the code of the fault. */
 export async function verifyOf(log: LogSource, leafIndex: number): Promise<string> {
   const signed = await fetchHead(log);
   if (signed instanceof Fault) return signed.code;
@@ -121,10 +127,12 @@ export async function verifyOf(log: LogSource, leafIndex: number): Promise<strin
   return proven instanceof Fault ? proven.code : 'verified';
 }
 
-/** Gives the log that a round of `candor audit --watch` is served. */
+/** Returns the log served to a round of `candor audit --watch`. */
 type Served = () => LogSource | Promise<LogSource>;
 
-/** The reports of `candor audit --watch` from this pin on, and whether it ended with the last of them. */
+/**
+ * Returns the reports of `candor audit --watch` from this pin, and whether it ended with the last of them.
+ */
 export async function watchedOf(
   pin: Pin,
   rounds: readonly Served[],
@@ -141,7 +149,7 @@ export async function watchedOf(
   };
   try {
     await savePin(state, pin, undefined);
-    await watch(0, { audit, tell: () => {} });
+    await watch(0, { audit, print: () => {} });
     return { reports, ended: true };
   } catch (error) {
     if (error !== over) throw error;
@@ -152,19 +160,21 @@ export async function watchedOf(
 }
 
 /**
- * `candor audit --watch` while a log lies without a key, in the last round but one: `silent` where the lie is no news, or
- * the code of the fault. A watcher must go on, and accept the truth in the last round.
+ * Runs `candor audit --watch` while answers are manipulated, without a key, in the last round but one.
+ * Returns `silent` if nothing is reported, or the code of the fault. A watcher must continue, and accept the
+ * true log in the last round.
  */
 export async function watchOf(pin: Pin, ...rounds: readonly Served[]): Promise<string> {
   const { reports, ended } = await watchedOf(pin, rounds);
   const [lie, truth] = reports.slice(-2);
-  if (ended || truth!.fault !== undefined) throw new Error(`the watcher stops: ${truth!.fault?.message}`);
+  if (ended || truth!.fault !== undefined) throw new Error(`the watcher stopped: ${truth!.fault?.message}`);
   return lie!.fault?.code ?? (lie!.state === truth!.state ? 'silent' : lie!.state);
 }
 
 /**
- * A witness that cosigned the checkpoint `before`, asked with the checkpoint and the proof that the log serves:
- * `cosigned`, why it refuses, or the code of the fault where the log serves neither. ` evidence` where it keeps some.
+ * Asks a witness that cosigned the checkpoint `before` to cosign the checkpoint and proof that the log
+ * serves. Returns `cosigned`, the reason for a rejection, or the code of the fault if the log serves neither;
+ * with ` evidence` if the witness keeps some.
  */
 export async function witnessOf(log: LogSource, { vkey, before }: Cosigned): Promise<string> {
   const note = await log.get('/checkpoint');
@@ -183,13 +193,14 @@ export async function witnessOf(log: LogSource, { vkey, before }: Cosigned): Pro
   });
   const server = await startWitnessServer({ witness, host: '127.0.0.1', port: 0, onFailure: () => {} });
   const ask = (body: { oldSize: number; proof: readonly Uint8Array[]; note: string }) =>
-    askWitness({
+    requestCosignature({
       ...{ url: server.url, key: state.key.public, request: body, text: parseNote(body.note).text },
       ...{ timeoutMs: 5000, signal: AbortSignal.timeout(5000), now: Date.now },
     });
   try {
     const first = await ask({ oldSize: 0, proof: [], note: before });
-    if (first.kind !== 'cosigned') throw new Error(`the witness did not begin: ${JSON.stringify(first)}`);
+    if (first.kind !== 'cosigned')
+      throw new Error(`the witness did not cosign the first checkpoint: ${JSON.stringify(first)}`);
     const [old, next] = [before, note].map((text) => parseCheckpoint(parseNote(text).text).size);
     const oldSize = Math.min(old!, next!);
     const proof = oldSize === next ? undefined : await fetchConsistency(log, oldSize, next!);

@@ -22,10 +22,10 @@ interface Asked {
 }
 
 let made = 0;
-/** So many that are in no log yet. */
+/** This many witnesses that no log knows yet. */
 const entries = (n: number) => Array.from({ length: n }, () => entry(made++));
 
-/** `k` of these, which are called a, b, c … */
+/** A group of `k` of these, which are named a, b, c … */
 function policyOf(witnesses: readonly Asked[], k = 2) {
   const names = witnesses.map((_, i) => String.fromCharCode(97 + i));
   const lines = witnesses.map(({ vkey, url }, i) => `witness ${names[i]} ${vkey} ${url}\n`).join('');
@@ -61,7 +61,7 @@ async function startCosigner(
   });
   onTestFinished(() => cosigner.close());
   const logKey = parseVerifierKey(sha256, (await ledger.status()).checkpoint_vkey);
-  /** What is served: its size, and by whom it is signed; every known signature is verified. */
+  /** The served checkpoint: its size and signers; every known signature is verified. */
   const served = async () => {
     const note = parseNote(await cosigner.checkpoint());
     expect(noteSignatureBy(note, logKey, verifyNative)).toBeDefined();
@@ -86,7 +86,7 @@ async function loggedBy(ledger: DurableLedger) {
   return { key: { public: parseVerifierKey(sha256, (await ledger.status()).checkpoint_vkey) } };
 }
 
-/** A ledger with so many entries, and real witnesses of it, by the clock on the wall. */
+/** A ledger with this many entries and real witnesses, using the wall clock. */
 async function logWith(size: number, witnesses: number) {
   const dataDir = folder();
   const ledger = await open(dataDir, { origin: 'log.example/test' });
@@ -104,14 +104,14 @@ async function logWith(size: number, witnesses: number) {
   return { dataDir, ledger, witnesses: started, start, clock };
 }
 
-/** An address where nobody listens. */
+/** An address without a listener. */
 async function nobody(): Promise<Asked> {
   const { url, vkey } = await rogueWitness(() => undefined);
   return { url: url.replace(/\d+$/, '1'), vkey };
 }
 
 describe('quorum', () => {
-  test('of three good witnesses, all end up in the checkpoint, and it follows the log', async () => {
+  test('with three good witnesses, all end up in the checkpoint, which follows the log', async () => {
     const { ledger, witnesses } = await logWith(3, 3);
     const { serves, cosigner } = await startCosigner(ledger, witnesses);
     await serves(3, 'abc');
@@ -129,7 +129,7 @@ describe('quorum', () => {
     );
   });
 
-  test('the log’s signature stands first, then the witnesses in the policy’s order', async () => {
+  test("the log's signature comes first, then those of the witnesses in the policy's order", async () => {
     const { ledger, witnesses } = await logWith(1, 3);
     const { serves, cosigner } = await startCosigner(ledger, witnesses, { k: 3 });
     await serves(1, 'abc');
@@ -140,7 +140,7 @@ describe('quorum', () => {
     ]);
   });
 
-  test('one that is down holds nobody up', async () => {
+  test('an unreachable witness does not delay the others', async () => {
     const { ledger, witnesses } = await logWith(2, 2);
     const { serves, failing } = await startCosigner(ledger, [...witnesses, await nobody()]);
     await serves(2, 'ab');
@@ -149,7 +149,7 @@ describe('quorum', () => {
     await serves(5, 'ab');
   });
 
-  test('one that is slow holds nobody up, and its cosignature is added once it comes', async () => {
+  test('a slow witness does not delay the others, and its cosignature is added when it arrives', async () => {
     const { ledger, witnesses } = await logWith(2, 2);
     const waiting: (() => void)[] = [];
     const slow = await rogueWitness((response, { note }, key) => {
@@ -163,7 +163,7 @@ describe('quorum', () => {
     expect(parseNote((await ledger.keptCheckpoint()) ?? '').signatures).toHaveLength(4);
   });
 
-  test('a slow one that answers for an older checkpoint is asked for the new one then', async () => {
+  test('a slow witness that cosigned an older checkpoint then gets a request for the new one', async () => {
     const { ledger, witnesses } = await logWith(2, 2);
     const waiting: (() => void)[] = [];
     const slow = await rogueWitness((response, { note }, key) => {
@@ -181,7 +181,7 @@ describe('quorum', () => {
     await serves(4, 'abc');
   });
 
-  test('one that never answers is given up, and is free to be asked again', async () => {
+  test('a request to a witness that never responds times out, and can be repeated', async () => {
     const { ledger, witnesses } = await logWith(2, 2);
     const silent = await rogueWitness(() => undefined);
     const { serves, failing } = await startCosigner(ledger, [...witnesses, silent], {
@@ -192,7 +192,7 @@ describe('quorum', () => {
     await vi.waitFor(() => expect(silent.requests.length).toBeGreaterThan(1), { timeout: 20_000 });
   });
 
-  test('of a log that stands still, cosignatures are renewed', async () => {
+  test('cosignatures of a log without appends are renewed', async () => {
     const { ledger, witnesses, clock } = await logWith(2, 2);
     const { serves, cosigner } = await startCosigner(ledger, witnesses, { now: () => clock.ms });
     await serves(2, 'ab');
@@ -205,7 +205,7 @@ describe('quorum', () => {
     expect(cosigner.status().published_age_s).toBeGreaterThan(limits.cosignatureAgeMs / 1000);
   });
 
-  test('witnesses are asked again as soon as a clock that was a year ahead is corrected', async () => {
+  test('requests cosignatures again as soon as a clock that was a year ahead is corrected', async () => {
     const { ledger, witnesses } = await logWith(2, 2);
     let aheadMs = 365 * 86_400_000;
     const { serves, failing } = await startCosigner(ledger, witnesses, { now: () => Date.now() + aheadMs });
@@ -215,7 +215,7 @@ describe('quorum', () => {
     await serves(2, 'ab');
   });
 
-  test('none wanted: every checkpoint is published', async () => {
+  test('quorum none: every checkpoint is published', async () => {
     const { ledger } = await logWith(2, 0);
     const { serves } = await startCosigner(ledger, [], { k: 0 });
     await serves(2, '');
@@ -223,7 +223,7 @@ describe('quorum', () => {
     await serves(4, '');
   });
 
-  test('an empty log has no checkpoint, and gets one with its first entry', async () => {
+  test('an empty log has no checkpoint until its first entry', async () => {
     const { ledger, witnesses } = await logWith(0, 2);
     const { cosigner, serves } = await startCosigner(ledger, witnesses);
     expect(await codeOf(cosigner.checkpoint())).toBe('LOG_EMPTY');
@@ -231,7 +231,7 @@ describe('quorum', () => {
     await serves(1, 'ab');
   });
 
-  test('while the log grows without pause, what is served only grows', async () => {
+  test('during continuous appends, the served checkpoint only grows', async () => {
     const { ledger, witnesses } = await logWith(1, 3);
     const { served, serves } = await startCosigner(ledger, witnesses);
     await serves(1, 'abc');
@@ -247,7 +247,7 @@ describe('quorum', () => {
   });
 });
 
-describe('a witness that can not be believed costs nothing but itself', () => {
+describe('a misbehaving witness affects only itself', () => {
   const text = (response: ServerResponse, status: number, body: string, type = 'text/plain') => {
     response.writeHead(status, { 'content-type': type });
     response.end(body);
@@ -260,7 +260,7 @@ describe('a witness that can not be believed costs nothing but itself', () => {
     ['bad_signature', 'signs with another key', (r, { note }) => r.end(cosignature(note, other))],
     [
       'bad_signature',
-      'has a signature of another length',
+      'has a signature of the wrong length',
       (r, { note }, key) => r.end(cosignature(note, key).replace(/.{8}\n$/, '\n')),
     ],
     ['bad_time', 'is an hour ahead', (r, { note }, key) => r.end(cosignature(note, key, Date.now() + hour))],
@@ -271,7 +271,7 @@ describe('a witness that can not be believed costs nothing but itself', () => {
     ['malformed', 'puts more before its line', (r, { note }, key) => r.end(`x\n${cosignature(note, key)}`)],
     [
       'malformed',
-      'cosigns our text with more behind it',
+      'cosigns our text with additional text',
       (r, { note }, key) => {
         const { text, signatures } = parseNote(note);
         const longer = formatNote({ text: `${text}\nmore\n`, signatures });
@@ -293,12 +293,12 @@ describe('a witness that can not be believed costs nothing but itself', () => {
     ['malformed', 'tells a size that is none', (r) => text(r, 409, '9007199254740993\n', 'text/x.tlog.size')],
     [
       'refused',
-      'keeps telling other sizes',
+      'reports a different size each time',
       (r, { oldSize }) => text(r, 409, `${oldSize === 1 ? 2 : 1}\n`, 'text/x.tlog.size'),
     ],
     [
       'refused',
-      'tells the size that was sent',
+      'reports the size in the request',
       (r, { oldSize }) => text(r, 409, `${oldSize}\n`, 'text/x.tlog.size; charset=utf-8'),
     ],
     ['ahead', 'claims a huge size', (r) => text(r, 409, '9007199254740991\n', 'text/x.tlog.size')],
@@ -328,13 +328,13 @@ describe('a witness that can not be believed costs nothing but itself', () => {
     await serves(5, 'bc');
     expect(statusOf(cosigner, 'a').cosignatures).toBe(0);
     expect(statusOf(cosigner, 'a').failures.map((failure) => failure.kind)).toEqual([kind]);
-    // Twice for the one that is asked again from the size that it told, and again after a pause of a second.
+    // Two requests if it is queried again from the size that it reported, and more after a pause of a second.
     expect(rogue.requests.length).toBeLessThan(20);
   });
 });
 
 describe('without a quorum', () => {
-  test('closed: nothing is published until there is one, and then what had one stays', async () => {
+  test('closed: nothing is published until there is a quorum, and later a published checkpoint stays', async () => {
     const { ledger, witnesses } = await logWith(2, 2);
     const [a, b] = witnesses;
     const { url } = b!;
@@ -362,7 +362,7 @@ describe('without a quorum', () => {
     expect(await served()).toEqual({ size: 2, by: 'ab' });
   });
 
-  test('open: it is published after the wait, and cosignatures are added as they come', async () => {
+  test('open: it is published after the wait, and late cosignatures are added', async () => {
     const { ledger, witnesses } = await logWith(2, 1);
     const gate: { open: boolean } = { open: false };
     const late = await rogueWitness((response, { note }, key) => {
@@ -382,7 +382,7 @@ describe('without a quorum', () => {
   });
 });
 
-test('open, while the log grows without pause: each that has waited is published before the next', async () => {
+test('open, during continuous appends: each checkpoint is published after its wait, before the next', async () => {
   const { ledger } = await logWith(1, 0);
   const asked = [await nobody(), await nobody()];
   const { served, serves, cosigner } = await startCosigner(ledger, asked, { waitMs: 50, fail: 'open' });
@@ -400,7 +400,7 @@ test('open, while the log grows without pause: each that has waited is published
 });
 
 describe('restarts', () => {
-  test('of the service: what was published is served at once, without any witness', async () => {
+  test('of the service: the published checkpoint is served immediately, without any witness', async () => {
     const { dataDir, ledger, witnesses } = await logWith(4, 2);
     const first = await startCosigner(ledger, witnesses);
     await first.serves(4, 'ab');
@@ -415,7 +415,7 @@ describe('restarts', () => {
     expect(second.cosigner.status()).toMatchObject({ quorum: true, published_size: 4 });
   });
 
-  test('under another policy: closed does not serve what lacks its quorum; open does', async () => {
+  test('with another policy: closed does not serve a checkpoint without quorum; open does', async () => {
     const { ledger, witnesses } = await logWith(4, 2);
     const first = await startCosigner(ledger, witnesses);
     await first.serves(4, 'ab');
@@ -442,7 +442,7 @@ describe('restarts', () => {
     expect(statusOf(stranger.cosigner, 'a').failures).toEqual([]);
   });
 
-  test('of a log from an older copy that grew: the witness keeps evidence from every size', async () => {
+  test('of a log from an older copy that grew: the witness stores evidence from every size', async () => {
     const { dataDir, ledger, clock } = await logWith(1, 0);
     const copy = folder();
     await ledger.close();
@@ -473,7 +473,7 @@ describe('restarts', () => {
     }
   });
 
-  test('of a log from an older copy: witnesses refuse, nothing is published, and it is said aloud', async () => {
+  test('of a log from an older copy: witnesses reject it, nothing is published, and errors are logged', async () => {
     const { dataDir, ledger, witnesses } = await logWith(3, 3);
     const first = await startCosigner(ledger, witnesses);
     await first.serves(3, 'abc');
@@ -513,7 +513,7 @@ describe('restarts', () => {
       await third.cosigner.close();
     }
 
-    // Once it is as large again, it is put to the test, and convicted.
+    // Once it is as large again, the claim is checked, and the log is convicted.
     await restored.append(entries(6));
     const fourth = await startCosigner(restored, witnesses);
     for (const name of ['a', 'b', 'c']) await fourth.failing(name, 'inconsistent');
@@ -522,7 +522,7 @@ describe('restarts', () => {
   });
 });
 
-test('under another origin a log begins anew: nothing of the old one is served, and it is cosigned', async () => {
+test('with a new origin, nothing of the old log is served, and the new one is cosigned', async () => {
   const { dataDir, ledger, witnesses } = await logWith(3, 1);
   const first = await startCosigner(ledger, witnesses, { k: 1 });
   await first.serves(3, 'a');
@@ -539,7 +539,7 @@ test('under another origin a log begins anew: nothing of the old one is served, 
   await second.serves(3, 'a');
 });
 
-test('a checkpoint key that was revoked: what it signed is shown no more, and the new one asks for itself', async () => {
+test('after a revocation of the checkpoint key, its checkpoints are no longer served, and the new key gets cosignatures', async () => {
   const { ledger, witnesses } = await logWith(2, 2);
   const { serves, failing, cosigner } = await startCosigner(ledger, witnesses);
   await serves(2, 'ab');
@@ -554,7 +554,7 @@ test('a checkpoint key that was revoked: what it signed is shown no more, and th
   );
 });
 
-test('a checkpoint key that is revoked while a newer checkpoint waits for its quorum: nor is it then', async () => {
+test('the same if the key is revoked while a newer checkpoint waits for its quorum', async () => {
   const { ledger } = await logWith(2, 0);
   const once = await rogueWitness((response, { note }, key) => {
     if (once.requests.length === 1) response.end(cosignature(note, key));
@@ -568,7 +568,7 @@ test('a checkpoint key that is revoked while a newer checkpoint waits for its qu
   await vi.waitFor(async () => expect(await codeOf(cosigner.checkpoint())).toBe('UNAVAILABLE'), 5000);
 });
 
-test('a stop does not wait for witnesses', async () => {
+test('a shutdown does not wait for witnesses', async () => {
   const { ledger, witnesses } = await logWith(2, 1);
   const silent = await rogueWitness(() => undefined);
   const { cosigner } = await startCosigner(ledger, [...witnesses, silent]);
@@ -579,6 +579,6 @@ test('a stop does not wait for witnesses', async () => {
   expect(requests).toHaveLength(1);
 });
 
-function noteOf({ state }: { state: { kept(hash: string): { note: string } | undefined } }): string {
-  return state.kept(originHash('log.example/test'))?.note ?? '';
+function noteOf({ state }: { state: { latest(hash: string): { note: string } | undefined } }): string {
+  return state.latest(originHash('log.example/test'))?.note ?? '';
 }

@@ -32,7 +32,7 @@ const filesIn = (path: string) =>
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Judges a file as `candor verify` does; the reason. */
+/** Judges a file like `candor verify`; returns the reason. */
 async function convicts(file: string): Promise<string> {
   const evidence = parseEvidence(readFileSync(file, 'utf8'));
   if (evidence instanceof Fault) throw evidence;
@@ -55,7 +55,7 @@ describe('evidence of a witness', () => {
     expect(await convicts(found!.evidence!)).toContain('two roots are signed for size 5');
   });
 
-  test('a later tree that begins with another one convicts the log', async () => {
+  test('a later tree that extends a different one convicts the log', async () => {
     const log = new TestLog(origin);
     const fork = log.branch(1, 'b');
     for (let old = 2; old <= 9; old++) {
@@ -70,11 +70,11 @@ describe('evidence of a witness', () => {
       }
       const [file, ...others] = filesIn(path);
       expect(others).toEqual([]);
-      expect(await convicts(join(path, file!))).toContain(`(size 13) begins with`);
+      expect(await convicts(join(path, file!))).toContain(`(size 13) has the root`);
     }
   });
 
-  test('of trees as large as any, from small requests', async () => {
+  test('works for trees of any size, from small requests', async () => {
     const key = keyPair(origin);
     const [first, second] = [2 ** 52 - 3, 2 ** 53 - 1];
     const leaf = (text: string) => leafHash(sha256, new TextEncoder().encode(text));
@@ -91,7 +91,7 @@ describe('evidence of a witness', () => {
     expect((await post(url, formatAddCheckpoint(honest))).status).toBe(200);
   });
 
-  test('nothing is kept of a wrong proof, a smaller tree, another log’s key, or an unsigned checkpoint', async () => {
+  test("stores nothing for a wrong proof, a smaller tree, another log's key, or an unsigned checkpoint", async () => {
     const log = new TestLog(origin);
     const { url, path, contradictions } = await startWitness(log);
     await post(url, log.request(0, 7));
@@ -109,7 +109,7 @@ describe('evidence of a witness', () => {
     expect((await post(url, log.request(7, 12))).status).toBe(200);
   });
 
-  test('the first files are kept, each pair of checkpoints once, over restarts', async () => {
+  test('stores the first files, each pair of checkpoints once, across restarts', async () => {
     const log = new TestLog(origin);
     const first = await startWitness(log);
     await post(first.url, log.request(0, 5));
@@ -125,7 +125,7 @@ describe('evidence of a witness', () => {
     const { path } = first;
     const again = await startWitness(log, { path, now: { ms: 1_800_000_000_000 } });
     await send(again.url);
-    // A newer cosignature of the same checkpoint makes no other pair.
+    // A newer cosignature of the same checkpoint is not a new pair.
     await post(again.url, log.request(5, 5));
     await send(again.url);
     expect(filesIn(path)).toEqual(kept);
@@ -166,17 +166,17 @@ describe('evidence of a witness', () => {
   });
 });
 
-describe('a refused checkpoint', () => {
-  const refusedIn = (path: string) =>
+describe('a rejected checkpoint', () => {
+  const rejectedIn = (path: string) =>
     readdirSync(path)
-      .filter((name) => name.endsWith('.refused.note'))
+      .filter((name) => name.endsWith('.rejected.note'))
       .sort();
 
   test.each([
     ['an empty', (): Uint8Array[] => []],
     ['a random', () => [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)]],
   ])(
-    'of a forked log with %s proof is kept, and convicts the log beside a pin of its size',
+    'of a forked log with %s proof is stored, and convicts the log together with a pin of the same size',
     async (_, proof) => {
       const log = await ServedLog.start();
       onTestFinished(() => log.close());
@@ -196,16 +196,16 @@ describe('a refused checkpoint', () => {
       const note = await log.ledger.checkpoint();
       expect((await post(url, formatAddCheckpoint({ oldSize: 300, proof: proof(), note }))).status).toBe(422);
       expect([filesIn(path), contradictions]).toEqual([[], []]);
-      const [file, ...others] = refusedIn(path);
+      const [file, ...others] = rejectedIn(path);
       expect(others).toEqual([]);
-      expect(state.refused).toEqual([join(path, file!)]);
+      expect(state.rejected).toEqual([join(path, file!)]);
       const report = await comparePins([pinFile, join(path, file!)], undefined, Date.now());
       expect(report).toMatchObject({ exit: 5, fields: { evidence: expect.any(String) } });
       expect(await convicts(String(report.fields.evidence))).toContain('size 310');
     },
   );
 
-  test('is kept once, over restarts, the first and the latest ones, until it is cosigned', async () => {
+  test('is stored once, across restarts, until it is cosigned; only the first and the latest remain', async () => {
     const log = new TestLog(origin);
     const now = { ms: 1_700_000_000_000 };
     const first = await startWitness(log, { now });
@@ -213,25 +213,25 @@ describe('a refused checkpoint', () => {
     const early = formatAddCheckpoint({ oldSize: 0, proof: [], note: log.note(9) });
     expect((await post(first.url, early)).status).toBe(409);
     expect((await post(first.url, early)).status).toBe(409);
-    expect(refusedIn(first.path)).toHaveLength(1);
+    expect(rejectedIn(first.path)).toHaveLength(1);
     const kept: string[] = [];
-    for (let n = 0; n < 2 * limits.maxWitnessRefused; n++) {
+    for (let n = 0; n < 2 * limits.maxWitnessRejected; n++) {
       now.ms += 1000;
       const empty = { oldSize: 5, proof: [], note: log.branch(3, `b${n}`).note(13) };
       expect((await post(first.url, formatAddCheckpoint(empty))).status).toBe(422);
       kept.push(empty.note);
     }
-    const files = refusedIn(first.path);
-    expect(files).toHaveLength(limits.maxWitnessRefused);
+    const files = rejectedIn(first.path);
+    expect(files).toHaveLength(limits.maxWitnessRejected);
     const notes = files.map((file) => readFileSync(join(first.path, file), 'utf8'));
     expect(notes).toEqual([log.note(9), ...kept.slice(0, 7), ...kept.slice(-8)]);
     await first.stop();
     const again = await startWitness(log, { path: first.path, now });
     const cosigned = log.request(5, 9);
     expect((await post(again.url, cosigned)).status).toBe(200);
-    expect(refusedIn(first.path)).toEqual(files.slice(1));
+    expect(rejectedIn(first.path)).toEqual(files.slice(1));
     expect((await post(again.url, cosigned)).status).toBe(409);
-    expect(refusedIn(first.path)).toEqual(files.slice(1));
+    expect(rejectedIn(first.path)).toEqual(files.slice(1));
   });
 });
 
@@ -242,7 +242,7 @@ describe('a fork of every size', () => {
   const [a, b] = [new Oracle(leaves('a')), new Oracle(leaves('b'))];
   const sized = (tree: Oracle, size: number) => ({ size, root: tree.root(0, size) });
 
-  test('is found from the proof of the later tree, and binds it to another beginning', () => {
+  test('is found from the proof of the later tree, and binds it to a different earlier tree', () => {
     for (let first = 1; first <= most; first++)
       for (let second = 1; second <= most; second++) {
         const kept = sized(a, first);
@@ -254,7 +254,7 @@ describe('a fork of every size', () => {
       }
   });
 
-  test('is not found in an honest log, nor in a proof of which one bit was changed', () => {
+  test('is not found in an honest log, nor in a proof with one flipped bit', () => {
     for (let first = 1; first <= most; first++)
       for (let second = first + 1; second <= most; second++) {
         const proof = complete(a, first, second);
@@ -267,13 +267,18 @@ describe('a fork of every size', () => {
 
 const isPowerOfTwo = (size: number): boolean => Number.isInteger(Math.log2(size));
 
-/** The proof that a log sends, or for a power of two sends in the end: with the root of the first size in front. */
+/**
+ * The proof that a log sends, or for a power of two finally sends: preceded by the root of the first size.
+ */
 function complete(tree: Oracle, first: number, second: number): Uint8Array[] {
   const proof = tree.proof(first, 0, second);
   return isPowerOfTwo(first) ? [tree.root(0, first), ...proof] : proof;
 }
 
-/** Roots of two sizes and the proof between them, of a tree whose complete subtrees to the left of `first` are `hash`. */
+/**
+ * Roots of two sizes and the proof between them, for a tree whose complete subtrees left of `first` are
+ * `hash`.
+ */
 function giant(first: number, second: number, hash: Hash): { first: Hash; second: Hash; proof: Hash[] } {
   const node = ({ level, index }: { level: number; index: number }): Hash =>
     (index + 1) * 2 ** level <= first
@@ -282,7 +287,7 @@ function giant(first: number, second: number, hash: Hash): { first: Hash; second
   const proof = consistencyPlan(first, second).map((step) => foldRight(step.map(node)));
   const left = rootPlan(first).map(node);
   const firstRoot = foldRoot(sha256, first, left);
-  // The second root is folded from the same nodes, as a verifier does (RFC 9162 section 2.1.4.2).
+  // The second root is computed from the same nodes, as in a verifier (RFC 9162 section 2.1.4.2).
   return { first: firstRoot, second: secondRootOf(first, second, proof), proof };
 }
 

@@ -6,7 +6,7 @@ import { formatVerifierKey, verifierKey } from '../../src/tlog/note.ts';
 import { PolicyError, parsePolicy } from '../../src/witness/parse-policy.ts';
 import { isQuorum, type Policy } from '../../src/witness/policy.ts';
 
-/** A key of its own for each number; the policy doesn't care whether it is a point. */
+/** A separate key for each number; the policy does not check that it is a point on the curve. */
 function vkey(n: number, type = 4, name = `w${n}`): string {
   const raw = sha256(Uint8Array.of(n & 255, n >> 8));
   return formatVerifierKey(verifierKey(sha256, name, type, raw));
@@ -45,7 +45,7 @@ quorum X-and-Y
 `;
 
 describe('a policy', () => {
-  test('has logs, witnesses with their addresses, and a quorum', () => {
+  test('has logs, witnesses with their URLs, and a quorum', () => {
     const { logs, witnesses } = parse(example);
     expect(logs.map(({ key, url }) => [key.name, url])).toEqual([
       ['example.org/log', 'https://log.example.org'],
@@ -70,7 +70,7 @@ describe('a policy', () => {
     expect(met(parse(example), names)).toBe(wanted);
   });
 
-  test('a single witness, and none at all', () => {
+  test('a single witness, and none', () => {
     const single = parse(`witness a ${vkey(1)}\nwitness b ${vkey(2)}\nquorum b\n`);
     expect([met(single, 'a'), met(single, 'b')]).toEqual([false, true]);
     expect(met(parse('quorum none'), '')).toBe(true);
@@ -91,7 +91,7 @@ describe('a policy', () => {
     }
   });
 
-  test('names are opaque octets: what is no UTF-8, and what only looks the same', () => {
+  test('names are opaque octets, even if invalid UTF-8 or visually identical', () => {
     const kelvin = Buffer.from(`witness K ${vkey(1)}\nwitness \u212a ${vkey(2)}\nquorum \u212a\n`);
     expect(met(parsePolicy(sha256, kelvin), 'K')).toBe(false);
     const octets = Buffer.from(
@@ -102,7 +102,7 @@ describe('a policy', () => {
     expect(faultOf(Buffer.from(`witness \xff ${vkey(1)}\n# \xe9\nquorum \xff\n`, 'latin1'))).toBe('none');
   });
 
-  test('takes 32 of each kind, as the text wants, and says when there are too many', () => {
+  test('accepts 32 of each kind, as the specification requires, and rejects more', () => {
     const many = (n: number) =>
       Array.from({ length: n }, (_, i) => `witness w${i} ${vkey(i)}\ngroup g${i} any w${i}\n`).join('') +
       'quorum none\n';
@@ -156,11 +156,11 @@ test.for([
   [`${w(1)}group g 01 w1\n`, 'bad_threshold 2'],
   [`${w(1)}group g +1 w1\n`, 'bad_threshold 2'],
   [`${w(1)}group g some w1\n`, 'bad_threshold 2'],
-] as const)('%j is refused: %s', ([text, wanted]) => {
+] as const)('%j is rejected: %s', ([text, wanted]) => {
   expect(faultOf(text)).toBe(wanted);
 });
 
-test('whatever the octets, there is a policy or a fault that names a line', () => {
+test('any octets result in a policy or a fault that names a line', () => {
   const item = fc.oneof(
     fc.constantFrom(
       'log',

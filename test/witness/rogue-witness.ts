@@ -17,7 +17,7 @@ export async function rogueWitness(answer: Answer) {
   return rogue;
 }
 
-/** A server in a witness's place that answers as it likes, until it is closed. */
+/** A server in place of a witness with configurable responses, until it is closed. */
 export async function rogueServer(answer: Answer) {
   const key = keyPair('rogue.example/w', 4);
   const requests: AddCheckpoint[] = [];
@@ -39,7 +39,7 @@ export async function rogueServer(answer: Answer) {
   return { url: `http://127.0.0.1:${port}`, vkey: key.vkey, key, requests, close };
 }
 
-/** The line that a witness with this key answers at a time. */
+/** The signature line of a witness with this key at a given time. */
 export function cosignature(note: string, key: KeyPair, timeMs = Date.now()): string {
   const { text } = parseNote(note);
   const timeS = Math.floor(timeMs / 1000);

@@ -22,7 +22,7 @@ export function keyPair(name: string, type = 1): KeyPair {
   return { public: key, vkey: formatVerifierKey(key), private: privateKey };
 }
 
-/** A log in memory, by the letter of RFC 6962. `branch` is another history of it, the same up to a size. */
+/** An in-memory log, as specified in RFC 6962. `branch` is a different history of it, equal up to a size. */
 export class TestLog {
   readonly origin: string;
   readonly key: KeyPair;

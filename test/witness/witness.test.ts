@@ -16,7 +16,7 @@ import { keyPair, post, signNote, TestLog } from './test-log.ts';
 
 const origin = 'example.org/log';
 
-/** The time of the cosignature, which is verified; a note of its text is made of request and answer. */
+/** The time of the verified cosignature, from a note built from request and response. */
 function cosignedAt(text: string, lines: string, key: VerifierKey): number {
   const signature = noteSignatureBy(parseNote(`${text}\n${lines}`), key, verifyNative);
   if (signature === undefined) throw new Error('no cosignature');
@@ -26,7 +26,7 @@ function cosignedAt(text: string, lines: string, key: VerifierKey): number {
 const size = (n: number) => ({ status: 409, type: 'text/x.tlog.size', body: `${n}\n` });
 
 describe('add-checkpoint', () => {
-  test('cosigns a first checkpoint and what extends it, every size from every size', async () => {
+  test('cosigns a first checkpoint and its extensions, every size from every size', async () => {
     const log = new TestLog(origin);
     for (let old = 1; old <= 9; old++) {
       const { url, key, now, stop } = await startWitness(log);
@@ -44,25 +44,25 @@ describe('add-checkpoint', () => {
     }
   });
 
-  test('the same size and root again is cosigned with a new time', async () => {
+  test('cosigns the same size and root again with a new time', async () => {
     const log = new TestLog(origin);
     const { url, key, now } = await startWitness(log);
     await post(url, log.request(0, 5));
     now.ms += 60_000;
     const again = await post(url, log.request(5, 5));
     expect(cosignedAt(log.text(5), again.body, key)).toBe(now.ms / 1000);
-    // A clock that was set back dates nothing before what it extends.
+    // With a clock that was set back, no cosignature is dated before the one it extends.
     now.ms -= 120_000;
     const later = await post(url, log.request(5, 6));
     expect(cosignedAt(log.text(6), later.body, key)).toBe((now.ms + 120_000) / 1000);
   });
 
-  test('404 for a log that it does not know', async () => {
+  test('404 for an unknown log', async () => {
     const { url } = await startWitness(new TestLog(origin));
     expect(await post(url, new TestLog('example.org/other').request(0, 1))).toMatchObject({ status: 404 });
   });
 
-  test('403 without a signature by a known key, and where that key’s is wrong', async () => {
+  test('403 without a signature by a known key, or with an invalid one', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     const stranger = keyPair(origin);
@@ -72,7 +72,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, wrong)).toMatchObject({ status: 403 });
   });
 
-  test('signatures of others are ignored, and not kept', async () => {
+  test('signatures of others are ignored, and not stored', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     const stranger = signNote(log.text(3), keyPair('stranger')).split('\n').at(-2);
@@ -81,14 +81,14 @@ describe('add-checkpoint', () => {
     expect(parseNote(kept).signatures.map(({ name }) => name)).toEqual([origin, 'witness.example/w1']);
   });
 
-  test('400 for an old size beyond the checkpoint’s', async () => {
+  test('400 for an old size larger than the checkpoint', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     const request = formatAddCheckpoint({ oldSize: 4, proof: [], note: log.note(3) });
     expect(await post(url, request)).toMatchObject({ status: 400 });
   });
 
-  test('409 with the size that it is at, where the old size is another', async () => {
+  test("409 with the witness's size, if the old size differs", async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     expect(await post(url, log.request(2, 5))).toMatchObject(size(0));
@@ -98,7 +98,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, log.request(0, 3))).toMatchObject(size(5));
   });
 
-  test('422 for a proof that is wrong, missing, or where none belongs', async () => {
+  test('422 for a wrong, missing or unexpected proof', async () => {
     const log = new TestLog(origin);
     const { url, contradictions } = await startWitness(log);
     const [, extra = new Uint8Array(32)] = log.proof(3, 7);
@@ -122,7 +122,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, log.request(3, 7))).toMatchObject({ status: 200 });
   });
 
-  test('422 for another root of the same size, which is told as evidence', async () => {
+  test('422 for a different root of the same size, reported with evidence', async () => {
     const log = new TestLog(origin);
     const fork = log.branch(2, 'fork');
     const { url, contradictions } = await startWitness(log);
@@ -155,7 +155,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, log.request(0, 0))).toMatchObject(size(3));
   });
 
-  test('400 for whatever is no request', async () => {
+  test('400 for an invalid request', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     const good = log.request(0, 3);
@@ -189,7 +189,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, good)).toMatchObject({ status: 200 });
   });
 
-  test('413 past the limit; a note as large as may be is taken', async () => {
+  test('413 for a body over the limit; a note of the maximum size is accepted', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     expect(await post(url, 'x'.repeat(limits.maxAddCheckpointBytes + 1))).toMatchObject({ status: 413 });
@@ -198,7 +198,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, padded)).toMatchObject({ status: 200 });
   });
 
-  test('only 4xx for any body that is not cosigned, and it serves on', async () => {
+  test('only 4xx for any body that is not cosigned, and the server keeps running', async () => {
     const log = new TestLog(origin);
     const { url, failures } = await startWitness(log);
     const good = log.request(0, 6);
@@ -218,7 +218,7 @@ describe('add-checkpoint', () => {
 });
 
 describe('atomic check and persist', () => {
-  test('of many forks of one size at once, exactly one is cosigned', async () => {
+  test('of many concurrent forks of one size, exactly one is cosigned', async () => {
     const log = new TestLog(origin);
     const { url, path, contradictions } = await startWitness(log);
     await post(url, log.request(0, 3));
@@ -232,7 +232,7 @@ describe('atomic check and persist', () => {
     expect(kept.text).toBe(winner.text(8));
   });
 
-  test('a smaller tree never replaces a larger one, in whatever order they come', async () => {
+  test('a smaller tree never replaces a larger one, in any order', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     await post(url, log.request(0, 1));
@@ -243,13 +243,13 @@ describe('atomic check and persist', () => {
     expect(await post(url, log.request(0, 20))).toMatchObject(size(at));
   });
 
-  test('past the number that may wait, 503 and Retry-After', async () => {
+  test('503 with Retry-After if the queue is full', async () => {
     const log = new TestLog(origin);
     const { url, state } = await startWitness(log);
-    const keep = state.keep.bind(state);
+    const keep = state.store.bind(state);
     const disk = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    state.keep = (hash, kept) => {
+    state.store = (hash, kept) => {
       begun.resolve();
       return disk.promise.then(() => keep(hash, kept));
     };
@@ -265,21 +265,21 @@ describe('atomic check and persist', () => {
     expect(await post(url, log.request(3, 3))).toMatchObject({ status: 200 });
   });
 
-  test('what can not be written is not cosigned, and does not count', async () => {
+  test('a checkpoint that cannot be written is not cosigned, and has no effect', async () => {
     const log = new TestLog(origin);
     const { url, state, failures } = await startWitness(log);
     await post(url, log.request(0, 3));
-    const keep = state.keep.bind(state);
-    state.keep = () => Promise.reject(new Error('no space left on device'));
+    const keep = state.store.bind(state);
+    state.store = () => Promise.reject(new Error('no space left on device'));
     expect(await post(url, log.request(3, 5))).toMatchObject({ status: 500 });
     expect(failures).toHaveLength(1);
-    state.keep = keep;
+    state.store = keep;
     expect(await post(url, log.branch(3, 'fork').request(3, 5))).toMatchObject({ status: 200 });
   });
 });
 
-describe('memory', () => {
-  test('a restart knows what was cosigned, and has the same key', async () => {
+describe('state', () => {
+  test('is kept across restarts: checkpoints and key', async () => {
     const log = new TestLog(origin);
     const first = await startWitness(log);
     await post(first.url, log.request(0, 5));
@@ -291,13 +291,13 @@ describe('memory', () => {
     expect(await post(second.url, log.request(5, 9))).toMatchObject({ status: 200 });
   });
 
-  test('the key file is for its owner alone', async () => {
+  test('the key file is readable only by its owner', async () => {
     const { path } = await startWitness(new TestLog(origin));
     expect(statSync(join(path, 'key.json')).mode & 0o777).toBe(0o600);
     expect(readdirSync(path).sort()).toEqual(['key.json', 'lock']);
   });
 
-  test('a second process can not share it', async () => {
+  test('cannot be shared by a second process', async () => {
     const { path } = await startWitness(new TestLog(origin));
     await expect(WitnessState.open(path, undefined)).rejects.toThrow(/in use by another process/);
   });
@@ -308,7 +308,7 @@ describe('memory', () => {
     ['another tree', (text: string) => text.replace('\n5\n', '\n4\n')],
     ['without its own signature', (text: string) => text.split('\n').slice(0, -2).join('\n').concat('\n')],
     ['no UTF-8', () => Buffer.from([0xff])],
-  ] as const)('a file that is %s stops it from starting', async ([, damage]) => {
+  ] as const)('a file that is %s prevents the start', async ([, damage]) => {
     const log = new TestLog(origin);
     const { url, path, stop } = await startWitness(log);
     await post(url, log.request(0, 5));
@@ -319,7 +319,7 @@ describe('memory', () => {
       await expect(WitnessState.open(path, undefined)).rejects.toThrow(/is damaged/);
   });
 
-  test('a lost key is not made anew beside what the old one signed', async () => {
+  test('a lost key is not generated again while checkpoints signed by the old one exist', async () => {
     const log = new TestLog(origin);
     const { url, path, stop } = await startWitness(log);
     await post(url, log.request(0, 5));
@@ -334,7 +334,7 @@ describe('memory', () => {
 });
 
 describe('HTTP', () => {
-  test('monitors get the checkpoint that was cosigned last, signed by the log and the witness', async () => {
+  test('monitors get the last cosigned checkpoint, signed by the log and the witness', async () => {
     const log = new TestLog(origin);
     const { url, key } = await startWitness(log);
     const address = `${url}/${originHash(origin)}/checkpoint`;
@@ -356,12 +356,12 @@ describe('HTTP', () => {
     ['GET', `/${'A'.repeat(64)}/checkpoint`, 404],
     ['GET', '/../key.json', 404],
     ['GET', '/', 404],
-  ] as const)('%s %s is answered with %i', async ([method, path, status]) => {
+  ] as const)('%s %s returns %i', async ([method, path, status]) => {
     const { url } = await startWitness(new TestLog(origin));
     expect((await fetch(url + path, { method })).status).toBe(status);
   });
 
-  test('past the number of connections, further ones are closed', async () => {
+  test('connections beyond the limit are closed', async () => {
     const { url } = await startWitness(new TestLog(origin));
     const { hostname, port } = new URL(url);
     const sockets = Array.from({ length: limits.maxWitnessConnections + 5 }, () =>
@@ -373,7 +373,7 @@ describe('HTTP', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test('a client that sends no end is cut off', async () => {
+  test('a client that never completes its request is disconnected', async () => {
     const { url } = await startWitness(new TestLog(origin), { requestTimeoutMs: 200 });
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);

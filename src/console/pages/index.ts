@@ -90,7 +90,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     name: 'docs',
-    title: 'API',
+    title: 'Docs',
     key: 'i',
     icon: 'M7 5 2 10l5 5m6-10 5 5-5 5',
     needs: 'getOpenApi',

@@ -52,7 +52,7 @@ const totals = (description: string) =>
       bytes: count(
         'IP bytes of network events, both ways; those of a connection that is reported again, once.',
       ),
-      rejected_connections: count('Connections refused or reset before they were open.'),
+      rejected_connections: count('Events of connections that were refused.'),
       nxdomain: count('DNS events that say that a name does not exist.'),
       new_assets: count('Assets first seen in it.'),
       new_services: count('Services first seen in it.'),
@@ -99,7 +99,7 @@ export const Dashboard = shape('Dashboard', {
   top_talkers_by_bytes: top('Originators with most bytes.'),
   top_destinations_by_bytes: top('Responders with most bytes.'),
   top_services_by_bytes: top('Services with most bytes.'),
-  rejected_connections: count('Connections refused or reset before they were open.'),
+  rejected_connections: count('Events of connections that were refused.'),
   new_assets: count('Assets first seen in the window.'),
   new_services: count('Services first seen in the window.'),
   series: list(

@@ -31,6 +31,8 @@ export interface AdminPairsState {
   readonly hosts: ReadonlyMap<string, number>;
   readonly sources: ReadonlyMap<string, Reaching>;
   readonly services: ReadonlyMap<string, FirstUsers>;
+  /** Sources whose reports are to be refreshed. Absent in states of earlier versions. */
+  readonly stale?: readonly string[];
 }
 
 interface Terms {
@@ -127,7 +129,8 @@ export class AdminPairs {
   }
 
   state(): AdminPairsState {
-    return { start: this.#start, hosts: this.#hosts, sources: this.#sources, services: this.#services };
+    const [start, hosts, sources] = [this.#start, this.#hosts, this.#sources];
+    return { start, hosts, sources, services: this.#services, stale: [...this.#stale] };
   }
 
   restore(state: AdminPairsState): void {
@@ -137,6 +140,7 @@ export class AdminPairs {
     this.#pairs = 0;
     this.merge(state);
     this.#new.clear();
+    for (const src of state.stale ?? []) this.#stale.add(src);
   }
 
   merge({ start, hosts, sources, services }: AdminPairsState): void {

@@ -1,5 +1,5 @@
 import type { Severity } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
 import { flowEvents } from './earliest.ts';
 import { Eldest } from './eldest.ts';
 import { OfBlock } from './of-block.ts';
@@ -14,11 +14,11 @@ export const newServiceTerms = {
   rememberedMs: 60 * dayMs,
   /** Servers kept, at some 2 kB with a dozen ports. */
   maxHosts: 4_000,
-  /** Ports of one: what answers on more (a honeypot, a proxy) is not told of. */
+  /** Ports of one: what answers on more (a honeypot, a proxy) is not told of. Findings list no more. */
   maxPorts: 128,
   /** Ports of all. */
   maxAllPorts: 60_000,
-  /** Named in a finding. */
+  /** Sources and known ports that a finding names. */
   named: 20,
 } as const;
 
@@ -44,7 +44,8 @@ type Terms = { readonly [K in keyof typeof newServiceTerms]: number };
 
 /**
  * A home server answers on a port on which it never did: a change, or a way in that somebody left. TCP only, since the
- * source of a datagram can be forged. Bounded by 12 MB at 60,000 ports.
+ * source of a datagram can be forged. The new ports of a server and UTC day are one alert, which each further port
+ * refreshes; a port that opens after the alert was closed begins another. Bounded by 12 MB at 60,000 ports.
  */
 export class NewServiceDetector implements Detector {
   readonly card: DetectorCard = {
@@ -86,18 +87,22 @@ export class NewServiceDetector implements Detector {
     this.#answered(dst, { first: time, last: time, seq, src, port, fromOutside: !flow.srcHome, told: false });
   }
 
-  judge(tell: (sighted: Sighted) => void): void {
+  judge(tell: Tell): void {
     const { knownMs, maxPorts } = this.#terms;
     for (const host of this.#new) {
       const server = this.#servers.get(host);
       if (server === undefined || server.ports.size >= maxPorts) continue;
-      const isNew = (port: Port) => !port.told && port.first >= server.first + knownMs;
-      let isAnyNew = false;
-      for (const port of server.ports.values()) isAnyNew ||= isNew(port);
-      if (!isAnyNew) continue;
-      const opened = [...server.ports.values()].filter(isNew).sort((a, b) => a.first - b.first);
-      for (const port of opened) port.told = true;
-      tell(this.#sighted(host, server, opened));
+      const untold = new Set<number>();
+      for (const { first, told } of server.ports.values())
+        if (!told && first >= server.first + knownMs) untold.add(dayOf(first));
+      for (const day of [...untold].sort((a, b) => a - b)) {
+        const opened = [...server.ports.values()]
+          .filter(({ first }) => first >= server.first + knownMs && dayOf(first) === day)
+          .sort((a, b) => a.first - b.first);
+        const due = opened.some(({ told }) => told) ? 'graver' : 'new';
+        for (const port of opened) port.told = true;
+        tell(this.#sighted(host, server, opened), due);
+      }
     }
     this.#new.clear();
   }
@@ -183,9 +188,11 @@ export class NewServiceDetector implements Detector {
       severity: gravest.severity,
       confidence: 0.6,
       timestamp: newest,
+      began: opened[0]!.first,
+      about: new Date(newest).toISOString().slice(0, 10),
       ends: { dst_ip: host, dst_port: ports[0]!, transport: 'tcp' },
       evidence: {
-        ports: ports.slice(0, named),
+        ports,
         asked_by: from.slice(0, named),
         asked_from_outside: opened.some(({ fromOutside }) => fromOutside),
         known_days: days,
@@ -196,6 +203,8 @@ export class NewServiceDetector implements Detector {
     };
   }
 }
+
+const dayOf = (time: number): number => Math.floor(time / dayMs);
 
 /** Ephemeral ports come and go with remote calls and file transfers: one of them is as good as another. */
 const classOf = (port: number): number => Math.min(port, firstEphemeral);

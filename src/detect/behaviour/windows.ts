@@ -228,6 +228,10 @@ export class Windows<V> {
     return this.#stale.size + this.#deferred.size > 0;
   }
 
+  #waitsFor(window: Window<V>): boolean {
+    return this.#stale.has(window) || this.#deferred.has(window);
+  }
+
   /** What the window of a key has, in one value. */
   total(window: Window<V>): V {
     const { create, merge } = this.#terms;
@@ -243,8 +247,8 @@ export class Windows<V> {
       toldAt: window.toldAt,
       toldRank: window.toldRank,
       ...(window.toldRank < 0
-        ? {}
-        : { toldFigure: window.toldFigure, isStale: this.#stale.has(window) || window.isChanged }),
+        ? this.#waitsFor(window) && { isStale: true }
+        : { toldFigure: window.toldFigure, isStale: this.#waitsFor(window) || window.isChanged }),
     }));
   }
 

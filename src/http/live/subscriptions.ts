@@ -71,7 +71,7 @@ export class Subscriptions {
     const channel = this.#hub.channel(name);
     if (!mayRead(name)) throw forbidden(name);
     if (this.#hub.has(this.#reader, id))
-      throw new ServiceError('CONFLICT', `there is a subscription ${shorten(id)} already`);
+      throw new ServiceError('CONFLICT', `there is a subscription ${shorten(id)} already`, { field: 'id' });
     if (this.#hub.subscriptions >= limits.maxSubscriptions) {
       this.#limitReached('maxSubscriptions');
       throw new ServiceError('OVERLOADED', `all ${limits.maxSubscriptions} subscriptions are taken`);
@@ -88,7 +88,12 @@ export class Subscriptions {
     const all = channel === undefined ? undefined : this.#hub.idsOf(this.#reader, channel);
     const ids = id === undefined ? (all ?? []) : all === undefined || all.includes(id) ? [id] : [];
     if (ids.filter((one) => this.#end(one)).length > 0) return;
-    this.#refuse(new ServiceError('NOT_FOUND', 'there is no such subscription'), id);
+    this.#refuse(
+      new ServiceError('NOT_FOUND', 'there is no such subscription', {
+        field: id === undefined ? 'channel' : 'id',
+      }),
+      id,
+    );
   }
 
   /** Ends those to channels that may no longer be read, each with its error; the others go on. */

@@ -2,6 +2,7 @@ import type { ExportPlace } from '../../analytics/alert-export.ts';
 import { listFilterOf } from '../../contract/query.ts';
 import { askedBy } from '../asked-by.ts';
 import type { Handler } from '../context.ts';
+import { requireWhole } from '../export-pages.ts';
 import { exportReply } from '../export-reply.ts';
 import { countingRefusals, queryLimits } from '../reached.ts';
 
@@ -16,7 +17,7 @@ export const exportAlerts: Handler<'exportAlerts'> = (context) => {
     async (place) => {
       const part = place === undefined ? asked : { ...asked, place };
       const made = queries.run('exportAlerts', part, askedBy(context));
-      const { lines: bytes, ...rest } = await countingRefusals(metrics, queryLimits, made);
+      const { lines: bytes, ...rest } = requireWhole(await countingRefusals(metrics, queryLimits, made));
       return { bytes, ...rest };
     },
     [['Content-Disposition', `attachment; filename="${name}"`]],

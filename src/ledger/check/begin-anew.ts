@@ -14,39 +14,39 @@ import type { SignedHead } from '../storage/storage.ts';
 import { DatabaseFile, NotADatabase } from './database-file.ts';
 import { type KnownLife, knownLife, previousOf } from './known-life.ts';
 
-export interface BegunAnew {
-  /** Folder in which the traces of the old log are kept now. */
+export interface NewLog {
+  /** Folder that now holds the remains of the old log. */
   readonly kept: string;
   readonly moved: readonly string[];
-  /** The largest head of the old log that anything remembers. */
+  /** The largest known head of the old log. */
   readonly replaced: SignedHead | undefined;
 }
 
-/** There is a log in the folder. The message says what to do instead. */
+/** The folder still has a log. The message has the alternative. */
 export class LogThereError extends Error {
   override readonly name = 'LogThereError';
 }
 
 /**
- * Begins a new log where one was lost, because the operator says so. What is left of the old one (anchor, journal, keys, a
- * file that is no log) is moved aside and deleted by nobody; the events stay. The new log has keys of its own: a key serves
- * one log, and heads of two logs under one key would be a fork. The old public keys are published no longer, for nothing
- * here is signed by them; holders of old proofs hold the old keys with them. The first entry of the new log begins its
- * life and names the last known head of the old one.
+ * Begins a new log in place of a lost one, on command of the operator. The remains of the old log (anchor,
+ * journal, keys, an unusable file) are moved aside and never deleted; the events stay. The new log has its
+ * own keys: a key serves one log, and heads of two logs under one key would be a fork. The old public keys
+ * are not published any more, because nothing here is signed by them; holders of old proofs have the old
+ * keys. The first entry of the new log begins its life and names the last known head of the old one.
  *
- * A crash before the new keys are there leaves a folder that has still lost its log, and the next run goes on; after that,
- * the next start begins the log.
+ * A crash before the new keys exist leaves a folder that has lost its log, and the next run continues. After
+ * a later crash, the next start begins the log.
  *
- * @throws LogThereError where ledger.mdb has heads or can't be read, unless `evenIfThere`.
+ * @throws LogThereError if ledger.mdb has heads or cannot be read, unless `evenIfThere`
  */
 export async function beginAnew(
   options: LedgerOptions & { readonly evenIfThere?: boolean },
-): Promise<BegunAnew> {
+): Promise<NewLog> {
   const { dataDir, clock, evenIfThere = false } = options;
   const anchorPath = options.anchorPath ?? join(dataDir, 'anchor.json');
-  if (mayHoldLog(join(dataDir, 'ledger.mdb')) && !evenIfThere)
+  if (canHoldLog(join(dataDir, 'ledger.mdb')) && !evenIfThere)
     throw new LogThereError(
-      `${dataDir} has a log. \`candor rebuild\` saves what can be saved of it; to give it up all the same, add --accept-loss`,
+      `${dataDir} has a log. \`candor rebuild\` recovers what it still holds; to abandon it anyway, add --accept-loss`,
     );
   const known = await lostLife(dataDir, anchorPath);
   const at = clock === undefined ? new Date() : new Date(milliseconds(clock()));
@@ -73,8 +73,11 @@ export async function beginAnew(
   return { kept, moved, replaced: known.head };
 }
 
-/** A file without a head holds nothing that was promised; one that can't be opened may still hold all of it. */
-function mayHoldLog(path: string): boolean {
+/**
+ * Whether a file may hold a log. A file without a head holds nothing that was promised; one that cannot be
+ * opened may still hold all of it.
+ */
+function canHoldLog(path: string): boolean {
   if (!existsSync(path) || statSync(path).size === 0) return false;
   try {
     const file = new DatabaseFile(path);
@@ -89,17 +92,20 @@ function mayHoldLog(path: string): boolean {
   }
 }
 
-/** Known facts about the lost log. If its keys are gone too, the anchor is believed without them. */
+/**
+ * Returns the known facts about the lost log. If its keys are gone too, the anchor is believed without a
+ * signature check.
+ */
 async function lostLife(dataDir: string, anchorPath: string): Promise<KnownLife> {
   const known = await knownLife(dataDir, anchorPath);
   const begun = (await KeyRing.load(join(dataDir, 'keys'))).all().find(({ file }) => file.svc_life_start);
-  const earlier = begun?.file.svc_life_start?.previous; // of a run that was cut short
+  const earlier = begun?.file.svc_life_start?.previous; // of an interrupted run
   if (earlier !== undefined) return { origin: earlier.origin, head: earlier.head && fromJson(earlier.head) };
   const anchor = await readAnchor(anchorPath).catch(() => undefined);
   return { ...known, head: known.head ?? (anchor?.kind === 'head' ? anchor.head : undefined) };
 }
 
-/** Between volumes, too. */
+/** Moves a file, also between volumes. */
 async function move(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);

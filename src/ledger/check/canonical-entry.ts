@@ -15,7 +15,7 @@ function isCanonical(bytes: Uint8Array): boolean {
   }
 }
 
-/** Four or more bytes to compare with, four at a time. */
+/** Text of at least four bytes, compared four bytes at a time. */
 class Literal {
   readonly bytes: number;
   readonly #words: Int32Array;
@@ -28,7 +28,7 @@ class Literal {
     this.#last = view.getInt32(text.length - 4, true);
   }
 
-  /** Whether they are at a place in memory, and all before `end`. */
+  /** Whether the bytes are at `at` in memory and end before `end`. */
   isAt(view: DataView, at: number, end: number): boolean {
     const words = this.#words;
     const last = at + this.bytes - 4;
@@ -54,11 +54,14 @@ const parts = {
   null: literal('null'),
 };
 
-/** The value of two lowercase hexadecimal digits, by their bytes as a little-endian number; −1 for anything else. */
+/**
+ * Values of two lowercase hexadecimal digits, indexed by their bytes as a little-endian number; −1 for
+ * anything else.
+ */
 const octets = new Int16Array(65_536).fill(-1);
 for (let octet = 0; octet < 256; octet++)
   octets[Buffer.from(octet.toString(16).padStart(2, '0')).readUInt16LE()] = octet;
-/** Where the digits of a UUID's four words are in its 36 characters, two at a time, and where the hyphens are. */
+/** Positions of the digits of a UUID's four words in its 36 characters, in pairs, and of the hyphens. */
 const uuidOctets = [
   [0, 2, 4, 6],
   [9, 11, 14, 16],
@@ -70,7 +73,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const brace = 0x7d;
 
-/** What a byte means within a string. One look at a table is half of the time of four comparisons. */
+/** Classes of a byte within a string. A table lookup takes half the time of four comparisons. */
 const plain = 0;
 const ends = 1;
 const control = 2;
@@ -83,20 +86,24 @@ const sorts = Uint8Array.from({ length: 256 }, (_, byte) => {
 });
 
 /**
- * Reads the canonical bytes of entries (entry.ts): the members that every entry has, in the order that JCS gives them,
- * and nothing else. What is read of one entry holds until the next.
+ * Parses the canonical bytes of entries (entry.ts): exactly the members that every entry has, in JCS order.
+ * The accessors return values of the last entry read.
  *
- * Bytes are looked at once, and no object is made, which takes 0.6 µs where JSON.parse and canonicalize take 5; one byte
- * at a time, where it can be four, it takes 1.2. Escapes, characters beyond ASCII and numbers that aren't plain integers are left to those two.
+ * Reads each byte once and creates no objects: 0.6 µs per entry, where JSON.parse and canonicalize take 5 µs.
+ * Reading four bytes at a time instead of one saves half. Entries with escapes, characters beyond ASCII, or
+ * numbers other than plain integers go through JSON.parse and canonicalize.
  */
 export class EntryReader {
-  /** What the bytes are a view of: one for all rows of a table. All places below are counted from its beginning. */
+  /**
+   * The buffer that the bytes are a view of, the same for all rows of a table. All positions below are
+   * offsets in it.
+   */
   #memory: Uint8Array = new Uint8Array(0);
   #view = new DataView(this.#memory.buffer);
   #start = 0;
   #at = 0;
   #end = 0;
-  /** False once something is met that only a full parser can tell to be canonical. */
+  /** False once the entry has something that only a full parser can recognise as canonical. */
   #isSimple = true;
   #id = 0;
   readonly #idWords = new Int32Array(4);
@@ -105,7 +112,10 @@ export class EntryReader {
   #keyId = '';
   #keyIdBytes = literal(' '.repeat(uuidBytes));
 
-  /** Whether these bytes, from `start` on, are the JCS form (RFC 8785) of an entry. Their memory is kept until the next call. */
+  /**
+   * Whether these bytes, from `start` onwards, are the JCS form (RFC 8785) of an entry. Their memory is
+   * referenced until the next call.
+   */
   read(bytes: Buffer, start = 0): boolean {
     if (this.#view.buffer !== bytes.buffer) {
       this.#memory = new Uint8Array(bytes.buffer);
@@ -130,7 +140,7 @@ export class EntryReader {
     return this.#keyId;
   }
 
-  /** The nth 32 bits of the id. */
+  /** Returns the nth 32 bits of the id. */
   idWord(n: number): number {
     return this.#idWords[n]!;
   }
@@ -139,7 +149,7 @@ export class EntryReader {
     return Buffer.from(this.#text(this.#signature + 13, 128), 'hex');
   }
 
-  /** What the signature is over: everything but its own member. */
+  /** The bytes that the signature covers: everything except its own member. */
   get signedBytes(): Uint8Array {
     const before = this.#memory.subarray(this.#start, this.#signature);
     return Buffer.concat([before, this.#memory.subarray(this.#signature + signatureMemberBytes, this.#end)]);
@@ -167,7 +177,7 @@ export class EntryReader {
     );
   }
 
-  /** Most entries are signed by the same key: its id is looked at once. */
+  /** Compares with the previous key id first, because most entries are signed by the same key. */
   #readKeyId(): boolean {
     const at = this.#at;
     if (this.#literal(this.#keyIdBytes)) return true;
@@ -192,7 +202,7 @@ export class EntryReader {
     return true;
   }
 
-  /** Lowercase digits, an even number. */
+  /** Consumes an even number of lowercase digits. */
   #hex(length: number): boolean {
     const end = this.#at + length;
     if (end > this.#end) return false;
@@ -212,7 +222,7 @@ export class EntryReader {
     return part.isAt(this.#view, at, this.#end);
   }
 
-  /** Text without escapes, up to the quote that ends it, which is left. Returns where that is. */
+  /** Skips text without escapes up to its closing quote. Returns the position of the quote. */
   #untilQuote(maxLength: number): number {
     const limit = Math.min(this.#end, this.#at + maxLength);
     let at = this.#at;
@@ -310,7 +320,7 @@ export class EntryReader {
     }
   }
 
-  /** Integers of up to 15 digits; the rest is passed over for the full parser to judge. */
+  /** Consumes a number. Anything but an integer of up to 15 digits is left to the full parser. */
   #number(): boolean {
     const start = this.#at;
     for (; this.#at < this.#end; this.#at++) {
@@ -326,7 +336,10 @@ export class EntryReader {
   }
 }
 
-/** Text that is mostly the same as the one before: a string is made only where it isn't, which takes 0.1 µs. */
+/**
+ * Text that is mostly equal to the previous one. A new string, which takes 0.1 µs, is made only if it
+ * differs.
+ */
 class RepeatedText {
   #bytes = new Uint8Array(0);
   text = '';
@@ -342,9 +355,9 @@ class RepeatedText {
 }
 
 /**
- * Which of four bytes, the first of them lowest, are a quote, a backslash, a control character or beyond ASCII: a byte
- * below n borrows when n is taken from it. The lowest bit says which is the first of these; above it bytes may be told
- * that are none.
+ * Finds quotes, backslashes, control characters and bytes beyond ASCII among four bytes, the first byte
+ * lowest. A byte below n borrows when n is subtracted. The lowest set bit marks the first such byte; bits
+ * above it may be false positives.
  */
 function specials(four: number): number {
   const quotes = (four ^ 0x22222222) - 0x01010101;

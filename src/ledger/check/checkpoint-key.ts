@@ -9,23 +9,26 @@ export interface CheckpointKeyEvidence {
   /** All key files of the folder. */
   readonly files: readonly KeyFile[];
   readonly history: KeyHistory;
-  /** kid of the checkpoint key that ledger.mdb names: the one that was active at the last start. */
+  /** kid of the checkpoint key recorded in ledger.mdb, which was active at the last start. */
   readonly recorded: string | undefined;
-  /** The checkpoint that ledger.mdb keeps. */
+  /** The checkpoint stored in ledger.mdb. */
   readonly kept: string | undefined;
   /** kid of the key that signed the last head. */
   readonly lastSigner: string | undefined;
 }
 
-/** The active key is the right one; or the log must grow before that can be told; or why it is another one. */
+/**
+ * `right`: the active key is valid. `open`: unknown until the log grows. `replaced`: the active key is not
+ * valid.
+ */
 export type CheckpointKeyVerdict =
   | { readonly kind: 'right'; readonly kid: string }
   | { readonly kind: 'open' }
   | { readonly kind: 'replaced'; readonly why: string };
 
 /**
- * Compares the active checkpoint key with what the folder says about it. The key is stable: it changes only when it is
- * revoked, which the log says (`key.revoked` names the next key), and with a new life (`log.life_started` names it).
+ * Compares the active checkpoint key with the records about it. The key is stable: it changes only with a
+ * revocation (`key.revoked` names the next key) and with a new life (`log.life_started` names it).
  */
 export function judgeCheckpointKey({
   files,
@@ -43,18 +46,19 @@ export function judgeCheckpointKey({
   if (other !== undefined)
     return replaced(`the folder keys has two active checkpoint keys, ${kid} and ${other.kid}`);
   if (kept !== undefined && !isSignedByOne(kept, keys))
-    return replaced('no key in the folder keys signed the checkpoint that ledger.mdb keeps');
+    return replaced('the checkpoint in ledger.mdb is not signed by any key in the folder keys');
   const first = recorded ?? firstOf(keys, history);
   const starts = first === undefined ? history.begun : new Set([first, ...history.begun]);
   if ([...starts].some((from) => leadsTo(from, kid, history))) return { kind: 'right', kid };
-  // A new life ends all keys. Its first entry names the new ones, and is in the log once one of them signed a head.
+  // A new life ends all keys. Its first entry names the new ones, and is logged once one of them has signed a
+  // head.
   const isRetired = keys.some((file) => file.kid === first && file.svc_state === 'retired');
   const isOldHead = !files.some((file) => file.svc_state === 'active' && file.kid === lastSigner);
   if (isRetired && isOldHead) return { kind: 'open' };
   return replaced(`checkpoint key ${kid} is active, but no entry of the log says that it replaced ${first}`);
 }
 
-/** Without a record: the key that replaced no other one. */
+/** Returns the checkpoint key that replaced no other, for logs without a record. */
 function firstOf(keys: readonly KeyFile[], { replaced }: KeyHistory): string | undefined {
   const successors = new Set(replaced.values());
   return keys.toSorted((a, b) => (a.kid < b.kid ? -1 : 1)).find((file) => !successors.has(file.kid))?.kid;
@@ -69,7 +73,10 @@ function leadsTo(from: string, to: string, { replaced }: KeyHistory): boolean {
   return false;
 }
 
-/** Whether one of the keys made the log's own signature on a note. A note without one proves nothing. */
+/**
+ * Whether one of the keys made the log's own signature on a note. A note without such a signature proves
+ * nothing.
+ */
 function isSignedByOne(note: string, keys: readonly KeyFile[]): boolean {
   try {
     const { text, signatures } = parseNote(note);

@@ -6,7 +6,7 @@ const dataVersion = 2;
 const metaBytes = 160;
 const noPage = 0xffff_ffff_ffff_ffffn;
 
-/** A table's record. */
+/** The record of a table. */
 export interface Table {
   readonly name: string;
   /** Undefined while the table is empty. */
@@ -16,7 +16,7 @@ export interface Table {
   readonly keyOrder: KeyOrder;
 }
 
-/** What a meta page says of one transaction. */
+/** The content of a meta page, which describes one transaction. */
 export interface Meta {
   readonly transaction: number;
   readonly lastPage: number;
@@ -24,11 +24,11 @@ export interface Meta {
   readonly tables: Table;
 }
 
-/** The meta page that counts: the newer one that makes sense. */
+/** Reads both meta pages and chooses the newer valid one. */
 export function readMetas(file: number, size: number): FoundMeta | undefined {
   const first = Buffer.alloc(metaBytes);
   readSync(file, first, 0, metaBytes, 0);
-  // The page size stands in both; where the first is torn, the second lies at a power of two.
+  // Both pages hold the page size. If the first is torn, the second is at a power of two.
   const sizes = isMeta(first)
     ? [first.readUInt32LE(48)]
     : [4096, 8192, 16_384, 32_768, 65_536, 2048, 1024, 512];
@@ -39,7 +39,8 @@ export function readMetas(file: number, size: number): FoundMeta | undefined {
     const metas = [first, second].map((bytes) => parseMeta(bytes, pageBytes));
     const [one, two] = metas;
     if (one === undefined && two === undefined) continue;
-    // Both alike: the second is what LMDB left of a first commit that failed, and LMDB takes the first.
+    // If both have the same transaction, the second is left over from a failed first commit, and LMDB takes
+    // the first.
     const meta = two === undefined || (one !== undefined && one.transaction >= two.transaction) ? one! : two;
     const torn = one === undefined ? 0 : two === undefined ? 1 : undefined;
     const whole = [one, two].filter((found) => found !== undefined);
@@ -51,15 +52,16 @@ export function readMetas(file: number, size: number): FoundMeta | undefined {
 export interface FoundMeta {
   readonly pageBytes: number;
   readonly meta: Meta;
-  /** Both, where none is torn. */
+  /** Both meta pages, unless one is torn. */
   readonly whole: readonly Meta[];
   readonly torn: 0 | 1 | undefined;
   readonly areInStep: boolean;
 }
 
 /**
- * A commit writes the meta page that the older transaction has. A new file has 0 in both, a compacted copy in the first: with
- * that page alone, the file would be empty.
+ * Whether the meta pages are of consecutive transactions. A commit overwrites the meta page of the older
+ * transaction. A new file has 0 in both, a compacted copy in the first; with that page alone, the file would
+ * be empty.
  */
 function areInStep(first: Meta | undefined, second: Meta | undefined): boolean {
   if (first === undefined) return second !== undefined && second.transaction % 2 === 1;
@@ -70,8 +72,8 @@ function areInStep(first: Meta | undefined, second: Meta | undefined): boolean {
 }
 
 /**
- * Writes a torn meta page as the transaction before the whole one, of which it is a copy: LMDB itself only ever writes the
- * end of a meta page. Returns its number; undefined where both are whole.
+ * Rewrites a torn meta page as the transaction before the intact one, copying its content; LMDB itself only
+ * ever writes the end of a meta page. Returns the number of the page; undefined if both are intact.
  */
 export function mendMeta(path: string): 0 | 1 | undefined {
   const file = openSync(path, 'r+');
@@ -90,14 +92,16 @@ export function mendMeta(path: string): 0 | 1 | undefined {
   }
 }
 
-/** For a file without any meta page. */
+/** Substitute for a file without a valid meta page. */
 export function withoutMeta(): FoundMeta {
   const none = (name: string): Table => ({ name, root: undefined, depth: 0, rows: 0, keyOrder: 'bytes' });
   const meta = { transaction: 0, lastPage: 1, free: none('free list'), tables: none('tables') };
   return { pageBytes: 4096, meta, whole: [], torn: undefined, areInStep: false };
 }
 
-/** The same without its bounds: all pages of the file count, of whatever transaction. */
+/**
+ * Returns the meta data without its bounds, so that all pages of the file count, whatever their transaction.
+ */
 export function wholeFile({ meta, pageBytes }: FoundMeta, size: number): Meta {
   const lastPage = Math.max(meta.lastPage, Math.floor(size / pageBytes) - 1);
   return { ...meta, lastPage, transaction: Number.MAX_SAFE_INTEGER };

@@ -19,21 +19,22 @@ export interface EntriesInput {
   readonly keys: PublicKeys;
   readonly findings: Findings;
   readonly indexes: SegmentIndexes;
-  /** Index of the first leaf, a multiple of 65,536, and how many there are: at most as many. */
+  /** Index of the first leaf, a multiple of 65,536, and the number of leaves, at most 65,536. */
   readonly first: number;
   readonly leaves: number;
   readonly signatures: boolean;
   onDamage(damage: PageDamage): void;
-  /** So many of these leaves are in the tree. Not called from the first leaf on that isn't known. */
+  /** Called when the tree has `size` of these leaves. Not called after a leaf that is not known. */
   onSize(size: number, root: () => Hash): void;
 }
 
 /**
- * The tree over the leaves of a segment, derived again from the entries and held against the stored nodes, a page of 256
- * leaves at a time.
+ * Recomputes the tree over the leaves of a segment from the entries and compares it with the stored nodes, a
+ * page of 256 leaves at a time.
  *
- * Where an entry and its stored leaf hash differ, the page itself says which of them is damaged: a page whose nodes hash
- * was written so, hence the entry changed. The tree then goes on with what was believed, and the heads decide.
+ * If an entry and its stored leaf hash differ, the page itself shows which of them is damaged: if the hashes
+ * within the page are consistent, the page is intact and the entry changed. The tree then continues with the
+ * hash chosen, and the heads decide.
  */
 export class EntriesCheck {
   readonly #input: EntriesInput;
@@ -42,10 +43,10 @@ export class EntriesCheck {
   readonly #rows: RowCursor | undefined;
   readonly #reader = new EntryReader();
   readonly #pages: Table | undefined;
-  /** A row that was read ahead, past a gap. */
+  /** Index of a row that was read ahead, after a gap. */
   #ahead: number | undefined;
   #more: boolean;
-  /** A leaf is missing and nothing stands in for it: no root is known from there on. */
+  /** A leaf is missing without substitute, so that no later root is known. */
   #broken = false;
   #key: PublicKey | undefined;
 
@@ -59,7 +60,7 @@ export class EntriesCheck {
     this.#pages = tables.get('pages');
   }
 
-  /** How many leaves are done. */
+  /** Number of finished leaves. */
   get leaves(): number {
     return this.#tree.size;
   }
@@ -68,7 +69,7 @@ export class EntriesCheck {
     return this.#tree.size === this.#input.leaves;
   }
 
-  /** Of the leaves so far; undefined where one of them isn't known. */
+  /** The root of the leaves so far; undefined if one of them is not known. */
   get root(): Hash | undefined {
     return this.#broken ? undefined : this.#tree.root();
   }
@@ -92,12 +93,12 @@ export class EntriesCheck {
     this.#checkPage(0, page, stored);
   }
 
-  /** The page above. */
+  /** Checks the page above. */
   end(): void {
     if (this.#tree.size >= pageColumns && !this.#broken) this.#checkPage(1, 0, this.#stored(1, 0));
   }
 
-  /** Hashes entries `from` … from their bytes. Returns the columns of those that are missing. */
+  /** Hashes entries `from` … from their bytes. Returns the columns of missing entries. */
   #readEntries(from: number, width: number): Set<number> {
     const missing = new Set<number>();
     for (let column = 0; column < width; column++) {
@@ -115,7 +116,7 @@ export class EntriesCheck {
     return missing;
   }
 
-  /** Index of the row that the cursor is at, which isn't consumed until `#ahead` is cleared. */
+  /** Returns the index of the row at the cursor. The row is not consumed until `#ahead` is cleared. */
   #next(): number | undefined {
     while (this.#ahead === undefined && this.#more) {
       this.#more = this.#rows!.next();
@@ -127,7 +128,7 @@ export class EntriesCheck {
     return this.#ahead;
   }
 
-  /** @param bytes - the entry behind a byte of something else */
+  /** @param bytes - the entry, preceded by one other byte */
   #checkEntry(index: number, bytes: Buffer): void {
     const { findings, indexes, signatures } = this.#input;
     const reader = this.#reader;
@@ -142,7 +143,7 @@ export class EntriesCheck {
       const message = `entry ${index} is signed by key ${reader.keyId}, which is not in the folder keys`;
       findings.add('entry_key', message, index);
     } else if (index < key.fromSize || index >= key.toSize) {
-      findings.add('entry_key', `entry ${index} is signed by key ${key.kid}, which doesn't cover it`, index);
+      findings.add('entry_key', `entry ${index} is signed by key ${key.kid}, which does not cover it`, index);
     }
     if (signatures && key !== undefined && !verify(null, reader.signedBytes, key.key, reader.signature)) {
       findings.add('entry_signature', `the signature of entry ${index} is not valid`, index);
@@ -154,7 +155,10 @@ export class EntriesCheck {
     return this.#key;
   }
 
-  /** Decides what to take as leaf hashes, where entries and the stored page differ. What is known then isn't missing. */
+  /**
+   * Chooses the leaf hashes where entries and the stored page differ. Columns whose hash is known are removed
+   * from `missing`.
+   */
   #settle(from: number, width: number, missing: Set<number>, stored: Buffer | undefined): void {
     const { findings } = this.#input;
     const { leaves } = this.#tree;
@@ -180,7 +184,7 @@ export class EntriesCheck {
     const name = `page ${level}/${this.#globalIndex(level, index)} of the nodes`;
     if (stored === undefined) findings.add('node_missing', `${name} is missing`, index);
     else if (Buffer.compare(stored, bytes) !== 0 && !(this.#broken && this.#hasUnknown(bytes)))
-      findings.add('node_altered', `${name} is not what the entries give`, index);
+      findings.add('node_altered', `${name} does not match the entries`, index);
   }
 
   #hasUnknown(page: Uint8Array): boolean {
@@ -198,14 +202,14 @@ export class EntriesCheck {
   }
 }
 
-/** Whether the nth hash of a page is this one. */
+/** Whether the nth hash of a page equals `hash`. */
 function isAt(page: Uint8Array, n: number, hash: Hash): boolean {
   const start = n * hashBytes;
   for (let i = 0; i < hashBytes; i++) if (page[start + i] !== hash[i]) return false;
   return true;
 }
 
-/** Whether every node of a page above its first row is the hash of the two below it. */
+/** Whether every node of a page above its first row is the hash of the two nodes below it. */
 function isHashed(page: Buffer, width: number): boolean {
   const at = (i: number) => page.subarray(i * hashBytes, (i + 1) * hashBytes);
   let below = 0;

@@ -6,28 +6,28 @@ import type { Regression } from '../journal.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import type { KeyHistory } from './key-history.ts';
 
-/** The history of heads. */
+/** Lookup in the history of heads. */
 export interface HeadLookup {
-  /** The head with this size and time. */
+  /** Returns the head with this size and time. */
   headAt(size: number, timestampNs: bigint): SignedHead | undefined;
-  /** The head that was signed first for a size. */
+  /** Returns the first head signed for a size. */
   firstHeadOf(size: number): SignedHead | undefined;
 }
 
 export interface ExpectedHeads {
   /** Leaves of the log. */
   readonly size: number;
-  /** Signed heads that anchor and journal hold, which are released only after they are in the history. */
+  /** Signed heads in anchor and journal. They are released only after they are in the history. */
   readonly named: readonly { readonly head: SignedHead; readonly source: string }[];
-  /** The checkpoint that ledger.mdb keeps: it was made from a head. */
+  /** The checkpoint stored in ledger.mdb, which was made from a head. */
   readonly kept: string | undefined;
   readonly history: KeyHistory;
-  /** The last restore or rebuild: heads of the sizes in between are gone, on purpose. */
+  /** The last restore or rebuild. Heads of the sizes in between were given up on purpose. */
   readonly regression: Regression | undefined;
 }
 
 /**
- * Yields heads that the history must have and lacks. Each commit signs one head, and a tree-head key that is retired
+ * Yields heads that the history must have but lacks. Each commit signs one head, and a retired tree-head key
  * signed the first head of its last size.
  */
 export function* missingHeads(

@@ -1,9 +1,9 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 
-/** Bytes that are kept: 16 MB. Neighbours in a table are mostly neighbours in the file. */
-const keptBytes = 2 ** 24;
+/** Bytes that are cached: 16 MB. Neighbours in a table are mostly neighbours in the file. */
+const cachedBytes = 2 ** 24;
 
-/** Bytes that are read at once: of rows that lie here and there, and of a whole file. */
+/** Bytes per read, for scattered rows and for a whole file. */
 export const scatteredPieceBytes = 2 ** 14;
 export const wholePieceBytes = 2 ** 18;
 
@@ -12,9 +12,9 @@ export interface Reading {
   /** Default: `scatteredPieceBytes`. */
   readonly pieceBytes?: number;
   /**
-   * Past the system's cache where the file system can do so (O_DIRECT): what is checked is what the disk holds, and a file
-   * of many gigabytes doesn't push out what others have in memory. 10 GB take 2 s of processor time then, where making room
-   * for them in the cache takes up to 25. Default: false.
+   * Bypasses the system's page cache if the file system supports it (O_DIRECT), so that the disk's content is
+   * checked and large files do not evict other data. 10 GB take 2 s of processor time then, and up to 25 s
+   * through the cache. Default: false.
    */
   readonly isDirect?: boolean;
 }
@@ -24,12 +24,12 @@ interface Piece {
   readonly bytes: Buffer;
 }
 
-/** Random access to a file by reads of large pieces. Owner of a descriptor and of a cache of 16 MB. */
+/** Random access to a file by reads of large pieces. Owns a descriptor and a cache of 16 MB. */
 export class FilePieces {
   readonly #path: string;
   readonly #size: number;
   readonly #pieceBytes: number;
-  /** By number of the piece in the file, the one that was used last at the end. */
+  /** By number of the piece in the file, most recently used last. */
   readonly #pieces = new Map<number, Piece>();
   #last: { readonly at: number; readonly piece: Piece } | undefined;
   #file: number;
@@ -52,7 +52,7 @@ export class FilePieces {
     closeSync(this.#file);
   }
 
-  /** Copies `length` bytes from `position` on. Returns why they can't be read; undefined when they were. */
+  /** Copies `length` bytes from `position`. Returns why they cannot be read; undefined on success. */
   copy(position: number, into: Buffer, length: number): string | undefined {
     for (let done = 0; done < length; ) {
       const at = Math.floor((position + done) / this.#pieceBytes);
@@ -60,7 +60,7 @@ export class FilePieces {
       if (typeof piece === 'string') return piece;
       const from = position + done - at * this.#pieceBytes;
       const part = Math.min(length - done, piece.length - from);
-      if (part <= 0) return 'it lies beyond the end of the file';
+      if (part <= 0) return 'it is beyond the end of the file';
       piece.bytes.copy(into, done, from, from + part);
       done += part;
     }
@@ -84,7 +84,7 @@ export class FilePieces {
   }
 
   #takeOldest(): Piece | undefined {
-    if (this.#pieces.size < keptBytes / this.#pieceBytes) return undefined;
+    if (this.#pieces.size < cachedBytes / this.#pieceBytes) return undefined;
     this.#last = undefined;
     for (const [at, piece] of this.#pieces) {
       this.#pieces.delete(at);
@@ -129,7 +129,7 @@ export class FilePieces {
   }
 }
 
-/** Direct reads want memory that begins with a page. V8 maps a buffer that can be resized as whole pages. */
+/** Direct reads need page-aligned memory. V8 maps a resizable buffer as whole pages. */
 function pageAligned(length: number): Buffer {
   return Buffer.from(new ArrayBuffer(length, { maxByteLength: length }));
 }

@@ -1,10 +1,10 @@
-/** Findings of one code that are listed one by one; all are counted. */
+/** Findings of one code that are listed individually; the rest are only counted. */
 const maxListed = 100;
 
 /**
- * What a finding means for the log. `derived`: computed from the entries, and can be computed again. `content`: entries
- * or heads are gone or altered. `rollback`: more, or other, was signed than the file has. `witness`: not the log itself but
- * what watches it.
+ * The meaning of a finding. `derived`: damaged data that can be recomputed from the entries. `content`:
+ * entries or heads are missing or altered. `rollback`: more than the file holds, or something different, was
+ * signed. `witness`: not the log itself but a file that monitors it.
  */
 type Severity = 'derived' | 'content' | 'rollback' | 'witness';
 
@@ -21,63 +21,66 @@ const restore =
 const rescue =
   'Stop the service, copy the folder and check the disk. `candor rebuild --dry-run` shows what can be recovered from the ' +
   `file, and \`candor rebuild\` recovers it. ${restore}`;
-const wentBack =
-  'The file was rolled back, replaced or altered. Stop the service and find out by whom. If the newer ledger.mdb still ' +
+const rolledBack =
+  'The file was rolled back, replaced or altered. Stop the service and find out who did it. If the newer ledger.mdb still ' +
   'exists, put it back. `candor rebuild --dry-run` shows what this file still holds, and `candor rebuild --accept-loss` ' +
   `continues from it. ${restore}`;
 const watch =
   'Compare the log with what auditors hold. If they agree with it, stop the service, move this file aside and start again.';
 
-/** Every kind of finding, and what the operator can do about it. */
+/** Every kind of finding, with advice for the operator. */
 export const findingCodes = {
-  /** The file can't be opened as a database at all. */
+  /** The file cannot be opened as a database. */
   no_database: { severity: 'content', advice: rescue },
   /** The file is shorter than its pages in use. */
   file_cut: { severity: 'content', advice: rescue },
-  /** One of the two meta pages was written in part: what the last commit left can't be relied on. */
+  /** One of the two meta pages was partly written, so the result of the last commit is unreliable. */
   meta_torn: { severity: 'derived', advice: 'Stop the service and run `candor rebuild`.' },
-  /** A page of a table can't be followed. What it costs is told by the findings about entries and heads. */
+  /** A page of a table cannot be followed. Findings about entries and heads report the consequences. */
   page_unreadable: { severity: 'derived', advice: rebuild },
-  /** A table of the file is not there. */
+  /** A table of the file is missing. */
   table_missing: { severity: 'derived', advice: rebuild },
-  /** A row that doesn't belong in its table. */
+  /** A row that does not belong in its table. */
   row_unknown: { severity: 'derived', advice: rebuild },
   /** Not initialised, or of another format. */
   format_unknown: { severity: 'derived', advice: rescue },
   entry_missing: { severity: 'content', advice: rescue },
   entry_altered: { severity: 'content', advice: rescue },
-  /** Bytes that are no canonical entry, though they may hash to their leaf. */
-  entry_malformed: { severity: 'content', advice: wentBack },
+  /** Bytes that are not a canonical entry, although they may hash to their leaf. */
+  entry_malformed: { severity: 'content', advice: rolledBack },
   entry_key: {
     severity: 'content',
     advice: 'Put the key file back from a backup; if there never was one, treat the entry as forged.',
   },
-  entry_signature: { severity: 'content', advice: wentBack },
-  /** Beyond the last head: a commit that was cut short, or a head that was taken away. */
+  entry_signature: { severity: 'content', advice: rolledBack },
+  /** Beyond the last head: an interrupted commit, or a removed head. */
   entry_beyond: {
     severity: 'derived',
-    advice: 'Stop the service and run `candor rebuild`, which leaves it out: no head was signed for it.',
+    advice: 'Stop the service and run `candor rebuild`, which omits it, because no head was signed for it.',
   },
   node_missing: { severity: 'derived', advice: rebuild },
   node_altered: { severity: 'derived', advice: rebuild },
   node_beyond: { severity: 'derived', advice: rebuild },
   head_malformed: { severity: 'content', advice: rescue },
-  /** A head whose root the entries don't give. */
-  head_root: { severity: 'content', advice: wentBack },
+  /** A head whose root differs from the root of the entries. */
+  head_root: { severity: 'content', advice: rolledBack },
   head_signature: { severity: 'content', advice: rescue },
   head_key: {
     severity: 'content',
-    advice: 'Put the key file back from a backup: without it nobody can verify this head.',
+    advice: 'Put the key file back from a backup: without it this head cannot be verified.',
   },
-  /** Signed by a key at a size that it doesn't cover. */
+  /** Signed by a key for a size that it does not cover. */
   head_range: {
     severity: 'witness',
     advice: 'Auditors refuse this head. Sign a new one by rotating the tree-head key.',
   },
-  head_order: { severity: 'content', advice: wentBack },
-  /** A head that was signed, as anchor, journal, checkpoint, entries or its number show, and is not in the history. */
+  head_order: { severity: 'content', advice: rolledBack },
+  /**
+   * A head that was signed, as anchor, journal, checkpoint, entries or its number show, but is missing from
+   * the history.
+   */
   head_missing: { severity: 'derived', advice: rescue },
-  /** The active checkpoint key is not the first one, nor one that an entry names as its replacement. */
+  /** The active checkpoint key is neither the first one nor one that an entry names as its replacement. */
   checkpoint_key_replaced: {
     severity: 'witness',
     advice:
@@ -90,20 +93,20 @@ export const findingCodes = {
   head_numbers: { severity: 'derived', advice: rebuild },
   anchor_unreadable: { severity: 'witness', advice: watch },
   anchor_signature: { severity: 'witness', advice: watch },
-  /** The anchor holds a signed head that the log can't have come from. */
-  anchor_ahead: { severity: 'rollback', advice: wentBack },
-  anchor_root: { severity: 'rollback', advice: wentBack },
+  /** The anchor holds a signed head that the log does not extend. */
+  anchor_ahead: { severity: 'rollback', advice: rolledBack },
+  anchor_root: { severity: 'rollback', advice: rolledBack },
   journal_unreadable: { severity: 'witness', advice: watch },
   journal_signature: { severity: 'witness', advice: watch },
-  journal_ahead: { severity: 'rollback', advice: wentBack },
-  journal_root: { severity: 'rollback', advice: wentBack },
+  journal_ahead: { severity: 'rollback', advice: rolledBack },
+  journal_root: { severity: 'rollback', advice: rolledBack },
   key_damaged: { severity: 'witness', advice: 'Put the key file back from a backup.' },
-  /** No key file of one purpose is active, so the log cannot go on. */
+  /** No key file of one purpose is active, so the log cannot continue. */
   key_missing: {
     severity: 'witness',
     advice: 'Put the key file back from a copy: the log does not start without it.',
   },
-  /** No key file can be used. */
+  /** No key file is usable. */
   keys_missing: {
     severity: 'content',
     advice: 'Put the key files back from a backup: without them nothing can be verified.',
@@ -115,25 +118,25 @@ export type FindingCode = keyof typeof findingCodes;
 export interface FsckFinding {
   readonly code: FindingCode;
   readonly message: string;
-  /** Leaf index, tree size or page number that it is about. */
+  /** The leaf index, tree size or page number concerned. */
   readonly position?: number;
   readonly advice: string;
 }
 
-/** Whether one of these says that the file itself is damaged. */
+/** Whether one of these codes means that the file itself is damaged. */
 export function isDamage(codes: readonly FindingCode[]): boolean {
   return codes.some((code) => ['derived', 'content'].includes(findingCodes[code].severity));
 }
 
-/** What was found, in a form that crosses threads. */
+/** Findings in a form that crosses threads. */
 export type FoundThings = Pick<Findings, 'list' | 'counts'>;
 
-/** Collects what is found: the first of each code one by one, all of them as counts. */
+/** Collects findings: lists the first of each code, counts all. */
 export class Findings {
   readonly list: FsckFinding[] = [];
   readonly counts: Partial<Record<FindingCode, number>> = {};
 
-  /** @param times - how many things the one finding stands for */
+  /** @param times - number of occurrences that the one finding stands for */
   add(code: FindingCode, message: string, position?: number, times = 1): void {
     const before = this.counts[code] ?? 0;
     this.counts[code] = before + times;
@@ -142,7 +145,7 @@ export class Findings {
     this.list.push({ code, message, advice, ...(position === undefined ? {} : { position }) });
   }
 
-  /** Takes in what another thread found. */
+  /** Adds the findings of another thread. */
   join({ list, counts }: FoundThings): void {
     for (const [code, count] of Object.entries(counts) as [FindingCode, number][]) {
       const listed = this.list.reduce((n, finding) => n + Number(finding.code === code), 0);

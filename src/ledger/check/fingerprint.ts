@@ -7,9 +7,9 @@ export interface FingerprintSums {
 }
 
 /**
- * A sum over rows that doesn't depend on their order, so that a table in one order is held against a table in another
- * without keeping either. Two sums of 32-bit hashes under random seeds: rows that differ give the same sums once in 2^64
- * times, and nobody can aim at that.
+ * An order-independent sum over rows, so that tables in different orders can be compared without storing
+ * either. It consists of two sums of 32-bit hashes with random seeds: different rows have equal sums with
+ * probability 2^-64, and an attacker cannot aim at a collision.
  */
 export class Fingerprint {
   readonly #one: number;
@@ -18,31 +18,34 @@ export class Fingerprint {
   #right = 0;
   #count = 0;
 
-  /** Two fingerprints can be compared when they have the same seeds. */
+  /** Fingerprints are comparable if they have the same seeds. */
   constructor(seeds: readonly [number, number]) {
     [this.#one, this.#two] = seeds;
   }
 
-  /** A row of up to six 32-bit words. */
+  /** Adds a row of up to six 32-bit words. */
   add(a: number, b: number, c: number, d: number, e: number, f: number): void {
-    this.#left = (this.#left + mixed(this.#one, a, b, c, d, e, f)) | 0;
-    this.#right = (this.#right + mixed(this.#two, a, b, c, d, e, f)) | 0;
+    this.#left = (this.#left + mix(this.#one, a, b, c, d, e, f)) | 0;
+    this.#right = (this.#right + mix(this.#two, a, b, c, d, e, f)) | 0;
     this.#count += 1;
   }
 
-  /** As numbers, to cross threads. */
+  /** The sums as numbers, to cross threads. */
   get sums(): FingerprintSums {
     return { left: this.#left, right: this.#right, count: this.#count };
   }
 
-  /** Takes in what another one, with the same seeds, has summed up. */
+  /** Adds the sums of another fingerprint with the same seeds. */
   join({ left, right, count }: FingerprintSums): void {
     this.#left = (this.#left + left) | 0;
     this.#right = (this.#right + right) | 0;
     this.#count += count;
   }
 
-  /** A sum of the rows that are in this one and not in the other, which has the same seeds and no other rows. */
+  /**
+   * Returns the sum of the rows that are in this fingerprint but not in `other`, which must have the same
+   * seeds and a subset of the rows.
+   */
   without(other: Fingerprint): Fingerprint {
     const rest = new Fingerprint([this.#one, this.#two]);
     rest.#left = (this.#left - other.#left) | 0;
@@ -64,17 +67,17 @@ export function randomSeeds(): readonly [number, number] {
   return [randomInt(2 ** 32), randomInt(2 ** 32)];
 }
 
-function mixed(seed: number, a: number, b: number, c: number, d: number, e: number, f: number): number {
-  let x = stirred(seed ^ a);
-  x = stirred(x ^ b);
-  x = stirred(x ^ c);
-  x = stirred(x ^ d);
-  x = stirred(x ^ e);
-  return stirred(x ^ f);
+function mix(seed: number, a: number, b: number, c: number, d: number, e: number, f: number): number {
+  let x = scramble(seed ^ a);
+  x = scramble(x ^ b);
+  x = scramble(x ^ c);
+  x = scramble(x ^ d);
+  x = scramble(x ^ e);
+  return scramble(x ^ f);
 }
 
-/** The finalizer of MurmurHash3 with an offset, so that zeros count too. */
-function stirred(word: number): number {
+/** The finalizer of MurmurHash3 with an offset, so that zeros have an effect too. */
+function scramble(word: number): number {
   let x = (word + 0x9e3779b9) | 0;
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
   x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);

@@ -11,7 +11,7 @@ import { type FindingCode, Findings, type FsckFinding, isDamage } from './findin
 import { randomSeeds } from './fingerprint.ts';
 import { checkHeads } from './heads.ts';
 import { checkHistory } from './history.ts';
-import { GivenIndexes, StoredIndexes } from './indexes.ts';
+import { ComputedIndexes, StoredIndexes } from './indexes.ts';
 import { PublicKeys } from './public-keys.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNumber, numberKey } from './row-keys.ts';
@@ -20,17 +20,20 @@ import { TreeJoin } from './tree.ts';
 import { readWitnesses, type WitnessedHead } from './witnesses.ts';
 
 export interface FsckOptions {
-  /** Folder with ledger.mdb and keys and, where they are, anchor.json and journal.ndjson: a stopped service's, or a backup's. */
+  /**
+   * Folder with ledger.mdb and keys and, if present, anchor.json and journal.ndjson: of a stopped service, or
+   * a backup.
+   */
   readonly dataDir: string;
   /** Default: ledger.mdb of the folder. */
   readonly ledgerPath?: string;
   /** Default: anchor.json of the folder. */
   readonly anchorPath?: string;
-  /** Verify the signature of every entry too: 83 µs each. */
+  /** Whether to verify the signature of every entry: 83 µs each. */
   readonly signatures?: boolean;
   /**
-   * Threads that read segments of 65,536 leaves. Default: one more than there are processors, up to five, because each
-   * waits for the disk now and then.
+   * Threads that read segments of 65,536 leaves. Default: one more than there are processors, up to five,
+   * because each sometimes waits for the disk.
    */
   readonly threads?: number;
   /** Called about once a second. */
@@ -43,36 +46,37 @@ export interface FsckProgress {
 }
 
 export interface FsckReport {
-  /** Nothing was found. */
+  /** Whether there are no findings. */
   readonly ok: boolean;
   /** Leaves of the last head in the file. */
   readonly size: number;
   readonly head: SignedHead | undefined;
-  /** The first hundred of each code, in the order in which they were met. */
+  /** The first hundred of each code, in order of detection. */
   readonly findings: readonly FsckFinding[];
-  /** How many of each code there are. */
+  /** Number of findings of each code. */
   readonly counts: Readonly<Partial<Record<FindingCode, number>>>;
-  /** Entries or heads are gone or altered. */
+  /** Entries or heads are missing or altered, or derived data is damaged. */
   readonly isDamaged: boolean;
-  /** More, or other, was signed than the file holds. */
+  /** More than the file holds, or something different, was signed. */
   readonly isRolledBack: boolean;
   readonly elapsedMs: number;
 }
 
 const tableNames = ['meta', 'entries', 'ids', 'pages', 'heads', 'leaves'];
 const progressMs = 1000;
-/** Missing entries that are looked for one by one. */
+/** Missing entries that are searched individually. */
 const maxMissing = 1_000_000;
 
 /**
- * Derives the whole log again from its entries: each leaf, each node, each head of the history (root, signature, time,
- * key), the indexes by id, kind and leaf hash; and holds it against anchor and journal. Nothing is written, and nothing
- * that the file says is followed unchecked, so that it may be damaged anywhere (database-file.ts).
+ * Recomputes the whole log from its entries and compares: each leaf, each node, each head of the history
+ * (root, signature, time, key), the indexes by id, kind and leaf hash, and the heads in anchor and journal.
+ * Nothing is written, and no pointer in the file is followed unchecked, so the file may be damaged anywhere
+ * (database-file.ts).
  *
- * The file must not change meanwhile: nobody may be running a service on it. Memory is independent of its size: 100 MB a
- * thread.
+ * The file must not change during the check, so no service may be running on it. Memory does not depend on
+ * its size: 100 MB per thread.
  *
- * @throws the system's error where ledger.mdb or the keys may not be read.
+ * @throws the system's error if ledger.mdb or the keys cannot be read
  */
 export async function fsck(options: FsckOptions): Promise<FsckReport> {
   const startedMs = performance.now();
@@ -114,7 +118,7 @@ function openFile(path: string, findings: Findings): DatabaseFile | undefined {
     return new DatabaseFile(path, { isDirect: true });
   } catch (error) {
     if (!(error instanceof NotADatabase)) throw error;
-    findings.add('no_database', `${path} is no database: ${error.message}`);
+    findings.add('no_database', `${path} is not a database: ${error.message}`);
     return undefined;
   }
 }
@@ -126,7 +130,7 @@ class LogCheck {
   readonly #regression: Regression | undefined;
   readonly #findings: Findings;
   readonly #options: FsckOptions;
-  /** Pages told of once, however often they are met. */
+  /** Damaged pages that were already reported. */
   readonly #damaged = new Set<string>();
 
   constructor(
@@ -167,11 +171,11 @@ class LogCheck {
     return head;
   }
 
-  /** A head may claim anything, the file has only so many rows. */
+  /** Limits the size to check by the number of rows in the file, because a head may claim any size. */
   #plausible(size: number, { tables }: Shared): number {
     const most = (tables.get('entries')?.rows ?? 0) + maxMissing;
     if (size <= most) return size;
-    const message = `entries from ${most} to ${size - 1}, the end of the last head, are missing`;
+    const message = `entries ${most} to ${size - 1}, up to the size of the last head, are missing`;
     this.#findings.add('entry_missing', message, most, size - most);
     return most;
   }
@@ -179,23 +183,23 @@ class LogCheck {
   async #checkEntries(size: number, shared: Shared): Promise<void> {
     const seeds = randomSeeds();
     const stored = new StoredIndexes(shared, seeds);
-    const given = new GivenIndexes(seeds);
-    const tree = new TreeJoin(shared, size, this.#behind(size));
+    const computed = new ComputedIndexes(seeds);
+    const tree = new TreeJoin(shared, size, this.#witnessedUpTo(size));
     const rows = stored.read(size);
     rows.catch(() => {}); // awaited below
     for await (const part of this.#segments(size, seeds, stored)) {
       this.#findings.join(part.found);
       for (const damage of part.damages) this.#onDamage(damage);
-      given.join(part);
+      computed.join(part);
       tree.add(part);
     }
     tree.end();
-    stored.compare(size, given, await rows);
+    stored.compare(size, computed, await rows);
     this.#checkBeyond(size, shared);
     this.#options.onProgress?.({ leaves: size, total: size });
   }
 
-  /** Segments in order: in this thread where the log is small, else as threads bring them. */
+  /** Yields segments in order: computed in this thread for a small log, otherwise by worker threads. */
   async *#segments(
     size: number,
     seeds: readonly [number, number],
@@ -203,11 +207,11 @@ class LogCheck {
   ): AsyncGenerator<SegmentResult> {
     const { dataDir, ledgerPath = join(dataDir, 'ledger.mdb'), signatures = false } = this.#options;
     const count = Math.max(1, Math.ceil(size / segmentLeaves));
-    const behind = this.#behind(size).map(({ head }) => head.size);
+    const witnessed = this.#witnessedUpTo(size).map(({ head }) => head.size);
     const ids = stored.partIds(count);
     const job = (n: number): SegmentJob => {
       const [first, next] = [n * segmentLeaves, (n + 1) * segmentLeaves];
-      const alsoAt = behind.filter((at) => (at > first || n === 0) && at <= next);
+      const alsoAt = witnessed.filter((at) => (at > first || n === 0) && at <= next);
       const [idsFrom, idsBefore] = [ids[n - 1], ids[n]];
       return {
         ...{ first, size, signatures, seeds, alsoAt },
@@ -226,7 +230,7 @@ class LogCheck {
         workerData,
       });
       try {
-        yield* this.#inThreads(pool, threads, size, job);
+        yield* this.#inWorkers(pool, threads, size, job);
       } finally {
         await pool.close();
       }
@@ -235,14 +239,14 @@ class LogCheck {
     const reader = new SegmentReader({ dataDir, ledgerPath });
     try {
       for (let n = 0; n < count; n++)
-        yield await reader.check(job(n), (leaves) => this.#tell(n * segmentLeaves + leaves, size));
+        yield await reader.check(job(n), (leaves) => this.#reportProgress(n * segmentLeaves + leaves, size));
     } finally {
       reader.close();
     }
   }
 
-  /** As many segments under way as there are threads, and one more that waits for its turn. */
-  async *#inThreads(
+  /** Keeps as many segments in progress as there are threads, and one more waiting. */
+  async *#inWorkers(
     pool: Pool<FsckTasks>,
     threads: number,
     size: number,
@@ -250,29 +254,29 @@ class LogCheck {
   ): AsyncGenerator<SegmentResult> {
     const count = Math.ceil(size / segmentLeaves);
     const under: Promise<SegmentResult>[] = [];
-    for (let begun = 0, done = 0; done < count; done++) {
-      while (begun < count && begun <= done + threads) {
-        const result = pool.run('check', job(begun++));
-        result.catch(() => {}); // awaited below, in its turn
+    for (let started = 0, done = 0; done < count; done++) {
+      while (started < count && started <= done + threads) {
+        const result = pool.run('check', job(started++));
+        result.catch(() => {}); // awaited below, in order
         under.push(result);
       }
       const part = await under.shift()!;
-      await this.#tell(part.first + part.leaves, size);
+      await this.#reportProgress(part.first + part.leaves, size);
       yield part;
     }
   }
 
-  #toldMs = performance.now();
+  #reportedMs = performance.now();
 
-  #tell(leaves: number, total: number): Promise<void> | undefined {
-    if (performance.now() - this.#toldMs < progressMs) return undefined;
-    this.#toldMs = performance.now();
+  #reportProgress(leaves: number, total: number): Promise<void> | undefined {
+    if (performance.now() - this.#reportedMs < progressMs) return undefined;
+    this.#reportedMs = performance.now();
     this.#options.onProgress?.({ leaves, total });
-    return turn(); // signals and timers of the process
+    return turn(); // lets signals and timers of the process run
   }
 
-  /** Witnessed heads that the log has come to. */
-  #behind(size: number): WitnessedHead[] {
+  /** Returns witnessed heads up to this size. */
+  #witnessedUpTo(size: number): WitnessedHead[] {
     return this.#witnesses.filter(({ head }) => head.size <= size);
   }
 
@@ -281,7 +285,7 @@ class LogCheck {
       if (head.size <= size) continue;
       this.#findings.add(
         ahead,
-        `${source} has a signed head of ${head.size} leaves, the log has ${size}`,
+        `${source} has a signed head of ${head.size} leaves, but the log has ${size}`,
         head.size,
       );
     }
@@ -295,21 +299,17 @@ class LogCheck {
       beyond += 1;
     }
     if (beyond === 0) return;
-    if (size === 0) this.#findings.add('head_missing', `${beyond} entries, but no head signed for them`);
-    const message = `${beyond} entries, up to index ${last}, lie beyond the last head of ${size} leaves`;
+    if (size === 0) this.#findings.add('head_missing', `${beyond} entries without any signed head`);
+    const message = `${beyond} entries, up to index ${last}, are beyond the last head of ${size} leaves`;
     this.#findings.add('entry_beyond', message, size, beyond);
   }
 
   #checkFile(): void {
     const { missingPages, tornMeta } = this.#file;
     if (tornMeta !== undefined)
-      this.#findings.add('meta_torn', `meta page ${tornMeta} of ledger.mdb was written in part`, tornMeta);
+      this.#findings.add('meta_torn', `meta page ${tornMeta} of ledger.mdb was partly written`, tornMeta);
     if (missingPages > 0 && this.#file.lacksPagesInUse())
-      this.#findings.add(
-        'file_cut',
-        `ledger.mdb ends ${missingPages} pages before its last one`,
-        this.#file.pages,
-      );
+      this.#findings.add('file_cut', `ledger.mdb is ${missingPages} pages too short`, this.#file.pages);
   }
 
   #tables(): Map<string, Table> {
@@ -322,9 +322,9 @@ class LogCheck {
     if (meta !== undefined && !isReady(row))
       this.#findings.add(
         'format_unknown',
-        'ledger.mdb does not say that it is an initialised log of a known format',
+        'ledger.mdb is not marked as an initialised log of a known format',
       );
-    // What LMDB reads to write: a page of it that can't be followed stops the next append.
+    // LMDB reads the free list to write: an unreadable page in it would stop the next append.
     const free = new RowCursor(this.#file, this.#file.freeList, this.#onDamage);
     while (free.next());
     return tables;
@@ -336,7 +336,7 @@ class LogCheck {
     this.#damaged.add(name);
     this.#findings.add(
       'page_unreadable',
-      `page ${page} of the file, in the table ${table}, can't be followed: ${what}`,
+      `page ${page} of the file, in the table ${table}, cannot be followed: ${what}`,
       page,
     );
   };

@@ -6,26 +6,26 @@ import type { DatabaseFile, Table } from './database-file.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
 import { numbersKey } from './row-keys.ts';
 
-/** Gaps that are told apart; what follows belongs to the last one. */
+/** Gaps recorded individually; later ones are merged into the last one. */
 const maxGaps = 10_000;
 
-/** The table `heads` of a file that may be damaged. Memory is independent of how many there are. */
+/** The table `heads` of a file that may be damaged. Memory does not depend on the number of heads. */
 export class HeadTable {
   readonly #file: DatabaseFile;
   readonly #table: Table | undefined;
-  /** Ascending ranges of sizes in which the cursor may have passed rows over. Both ends belong to them. */
+  /** Ascending ranges of sizes in which the cursor may have skipped rows. Both ends are included. */
   readonly #gaps: { readonly from: number; to: number }[] = [];
-  /** The last heads, signed or not: as many as a page may have. */
+  /** The last heads, signed or not: as many as fit on a page. */
   readonly #last: SignedHead[] = [];
 
-  /** Reads all of the table. */
+  /** Reads the whole table. */
   constructor(file: DatabaseFile, table: Table | undefined) {
     this.#file = file;
     this.#table = table;
     this.#findGaps();
   }
 
-  /** The rows that can be followed, by size and time. Signatures aren't verified. */
+  /** Yields the rows that can be followed, by size and time. Signatures are not verified. */
   *heads(onDamage = () => {}): Generator<SignedHead> {
     if (this.#table === undefined) return;
     for (const rows = new RowCursor(this.#file, this.#table, onDamage); rows.next(); ) {
@@ -34,7 +34,7 @@ export class HeadTable {
     }
   }
 
-  /** Leaves of the largest head that `isSigned` says yes to; 0 where there is none. */
+  /** Returns the leaves of the largest head that `isSigned` accepts; 0 without one. */
   largest(isSigned: (head: SignedHead) => boolean): number {
     const last = this.#last.findLast(isSigned);
     if (last !== undefined) return last.size;
@@ -43,7 +43,9 @@ export class HeadTable {
     return largest;
   }
 
-  /** True only where `heads` gives this head, whose row in the file is `row`. In doubt false. */
+  /**
+   * Returns true only if `heads` yields this head, whose row in the file is `row`. Returns false if in doubt.
+   */
   has(head: SignedHead, row: Buffer): boolean {
     const at = lowerBound(this.#gaps.length, (i) => this.#gaps[i]!.to, head.size);
     const gap = this.#gaps[at];
@@ -54,8 +56,8 @@ export class HeadTable {
   }
 
   /**
-   * A search may find rows of a page that the cursor passes over, because it lies behind one that a wrong number led to.
-   * The page before the damage is therefore in doubt, too.
+   * Finds ranges in doubt. A search may find rows of a page that the cursor skips, because the page follows
+   * one with an invalid number. The page before the damage is therefore in doubt too.
    */
   #findGaps(): void {
     const pageRows = Math.ceil(this.#file.pageBytes / headRowBytes);

@@ -14,8 +14,8 @@ interface HeadsInput {
 }
 
 /**
- * The history of heads by itself: that each row is a head, in the order of sizes and of time, and numbered as the table
- * `history` says. Signatures and roots are checked with the entries. Returns the last head.
+ * Checks the history of heads alone: each row must be a head, in the order of sizes and of time, and numbered
+ * as in the table `history`. Signatures and roots are checked with the entries. Returns the last head.
  */
 export function checkHeads(input: HeadsInput): SignedHead | undefined {
   const { findings } = input;
@@ -33,7 +33,7 @@ export function checkHeads(input: HeadsInput): SignedHead | undefined {
   return last;
 }
 
-/** The heads of `from` to `to` leaves, in order. Rows that are none are findings. */
+/** Yields the heads of `from` to `to` leaves, in order. Rows that are not heads become findings. */
 export function* readHeads(
   { file, tables, findings, onDamage }: HeadsInput,
   from = 0,
@@ -46,13 +46,13 @@ export function* readHeads(
   const rows = new RowCursor(file, table, onDamage, start, end);
   while (rows.next()) {
     const head = readHeadRow(rows.key(), rows.value());
-    if (head === undefined) findings.add('head_malformed', 'a row of the history of heads is no head');
+    if (head === undefined) findings.add('head_malformed', 'a row of the history of heads is not a head');
     else if (head.size > to) return;
     else yield head;
   }
 }
 
-/** That a key of the log signed the head, and one that covers its size. */
+/** Checks that a key of the log, which covers the size, signed the head. */
 export function checkSignature(head: SignedHead, keys: PublicKeys, findings: Findings): void {
   const key = keys.get(head.keyId, 'transparency-sth');
   const name = `the head of ${head.size} leaves`;
@@ -74,7 +74,7 @@ export function checkSignature(head: SignedHead, keys: PublicKeys, findings: Fin
 
 type Place = Pick<SignedHead, 'size' | 'timestampNs'>;
 
-/** The table `history`, held against the heads. It may end early: start-up numbers the rest. */
+/** Compares the table `history` with the heads. It may end early, because start-up numbers the rest. */
 class NumberedHeads {
   readonly #findings: Findings;
   readonly #rows: RowCursor | undefined;
@@ -97,7 +97,7 @@ class NumberedHeads {
         continue;
       }
       if (!isHere) {
-        this.#more = false; // one wrong number makes all after it wrong
+        this.#more = false; // one wrong number makes all later ones wrong
         const message = `head number ${this.#number - 1} is not the one of ${head.size} leaves`;
         this.#findings.add('head_numbers', message, head.size);
       }
@@ -106,7 +106,7 @@ class NumberedHeads {
     this.#last = head;
   }
 
-  /** The head of the next number; size −1 where its row is malformed. Undefined where there are no more. */
+  /** Returns the head of the next number; size −1 if its row is malformed, undefined after the last. */
   #next(): Place | undefined {
     const number = this.#number++;
     this.#more = this.#more && this.#rows?.next() === true;
@@ -116,7 +116,7 @@ class NumberedHeads {
     return { size: Number(value.readBigUInt64BE()), timestampNs: value.readBigUInt64BE(8) };
   }
 
-  /** Whether a place lies between the last head and this one, where a head was removed. */
+  /** Whether a place is between the last head and this one, where a head was removed. */
   #isBetween({ size, timestampNs }: Place, head: SignedHead): boolean {
     const last = this.#last ?? { size: 0, timestampNs: 0n };
     return (

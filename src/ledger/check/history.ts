@@ -20,7 +20,7 @@ interface HistoryInput {
   onDamage(damage: PageDamage): void;
 }
 
-/** Heads that are known beside ledger.mdb. */
+/** Heads known from outside ledger.mdb. */
 interface Outside {
   /** The last head of the history. */
   readonly last: SignedHead | undefined;
@@ -31,7 +31,7 @@ interface Outside {
 
 const indexBytes = 6;
 
-/** Checks that the history has the heads that others name, and that the checkpoint key is the right one. */
+/** Checks that the history has the heads that other records name, and that the checkpoint key is valid. */
 export function checkHistory(input: HistoryInput, { last, witnesses, files, regression }: Outside): void {
   const { findings } = input;
   const kept = metaText(input, 'checkpoint');
@@ -64,7 +64,7 @@ function metaText({ file, tables }: HistoryInput, key: string): string | undefin
   return meta && findRow(file, meta, Buffer.from(key))?.toString();
 }
 
-/** Entries of a kind, by the index of kinds, as far as they can be read. */
+/** Yields readable entries of a kind, by the index of kinds. */
 function* entriesOf({ file, tables, onDamage }: HistoryInput, kind: string): Generator<Buffer> {
   const [kinds, entries] = [tables.get('kinds'), tables.get('entries')];
   if (kinds === undefined || entries === undefined) return;

@@ -10,13 +10,13 @@ import { Fingerprint, type FingerprintSums } from './fingerprint.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNamed, keyNumber, keyNumbers, numberKey, numbersKey } from './row-keys.ts';
 
-/** Places in a row of the index by kind, and bytes of each (kind-index.ts). */
+/** Entries per row of the index by kind, and bytes per entry (kind-index.ts). */
 const chunkEntries = 256;
-const placeBytes = 6;
+const indexBytes = 6;
 const idBytes = 16;
-/** Levels of pages that a tree of 2^53 leaves has. */
+/** Levels of pages in a tree of 2^53 leaves. */
 const pageLevels = 7;
-/** Rows that are read before others have their turn. */
+/** Rows read before yielding to the event loop. */
 const rowsAtOnce = 64;
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
@@ -30,33 +30,36 @@ interface IndexesInput {
 interface SegmentIndexesInput extends IndexesInput {
   readonly first: number;
   readonly seeds: readonly [number, number];
-  /** The segment's share of the index by id: from one UUID to before the other. Default: from the first, to the last. */
+  /**
+   * The segment's share of the index by id: from `idsFrom` to before `idsBefore`. Default: the first and the
+   * last id.
+   */
   readonly idsFrom?: string;
   readonly idsBefore?: string;
 }
 
-/** What the indexes need of an entry. */
+/** The indexed parts of an entry. */
 export interface IndexedEntry {
   readonly kind: string;
   idWord(n: number): number;
 }
 
-/** What the indexes of a segment say, to be added to those of the others. */
+/** Index sums of a segment, to be added to those of other segments. */
 export interface IndexSums {
-  /** By id and by kind, as the entries give them. */
+  /** By id and by kind, computed from the entries. */
   readonly ids: FingerprintSums;
   readonly kinds: FingerprintSums;
   /** The segment's share of the rows of the index by id. */
   readonly storedIds: FingerprintSums;
-  /** Entries that couldn't be read, so that indexes can't be held against them. */
+  /** Unreadable entries, which make the indexes incomparable. */
   readonly skipped: number;
 }
 
 /**
- * What the entries of a segment say must be in the indexes: by id and by kind as sums (fingerprint.ts), because those
- * tables have another order; by leaf hash as the rows themselves, which are held against the table here. The rows of the
- * index by id are summed up along with the entries: ids are nearly in the order of entries, so that both lie near each
- * other in the file.
+ * Computes what the entries of a segment must have in the indexes. By id and by kind these are sums
+ * (fingerprint.ts), because those tables have another order. By leaf hash these are the rows themselves,
+ * which are compared with the table here. The rows of the index by id are summed along with the entries: ids
+ * are nearly in the order of entries, so both are close to each other in the file.
  */
 export class SegmentIndexes {
   readonly #input: SegmentIndexesInput;
@@ -83,7 +86,7 @@ export class SegmentIndexes {
     };
   }
 
-  /** Sums up so many more rows of the index by id; without a number, the rest. */
+  /** Sums up `rows` more rows of the index by id; without a number, the rest. */
   readIds(rows?: number): void {
     this.#stored.read(rows);
   }
@@ -98,12 +101,12 @@ export class SegmentIndexes {
     this.#kinds.add(this.#kindWord, high, low, 0, 0, 0);
   }
 
-  /** An entry that can't be read: what the indexes say of it can't be checked. */
+  /** Counts an unreadable entry, whose index rows cannot be checked. */
   skip(): void {
     this.#skipped += 1;
   }
 
-  /** The first four bytes of the hash of a leaf that the tree took, in order. */
+  /** Adds the first four bytes of the hash of a leaf that the tree took, in order. */
   addLeaf(prefix: number): void {
     this.#leafCount += 1;
     const buckets = this.#leaves.addPrefix(prefix);
@@ -117,8 +120,8 @@ export class SegmentIndexes {
   }
 
   /**
-   * Holds what was merged while the segment grew against what it was merged from. An older version didn't merge: what is
-   * missing is searched unmerged.
+   * Compares the runs that were merged while the segment grew with their sources. Older versions did not
+   * merge; missing runs are searched unmerged.
    */
   checkRuns(): void {
     const { first } = this.#input;
@@ -145,7 +148,7 @@ export class SegmentIndexes {
   };
 }
 
-/** A part of the rows of the index by id, summed up. */
+/** Sums up a share of the rows of the index by id. */
 class IdRows {
   readonly #findings: Findings;
   readonly #rows: RowCursor | undefined;
@@ -171,13 +174,13 @@ class IdRows {
     if (rows?.next() !== true) return false;
     if (rows.hasForm(idBytes, 8))
       this.sum.add(rows.word(0), rows.word(4), rows.word(8), rows.word(12), rows.word(16), rows.word(20));
-    else this.#findings.add('row_unknown', 'a row of the index by id is none');
+    else this.#findings.add('row_unknown', 'the index by id has a malformed row');
     return true;
   }
 }
 
-/** What the entries of all segments gave, and their shares of the index by id. */
-export class GivenIndexes {
+/** Index sums computed from the entries of all segments, and their shares of the index by id. */
+export class ComputedIndexes {
   readonly ids: Fingerprint;
   readonly kinds: Fingerprint;
   readonly storedIds: Fingerprint;
@@ -197,17 +200,17 @@ export class GivenIndexes {
   }
 }
 
-/** What the tables say that have another order than the entries. */
+/** Content of the tables whose order differs from the entries'. */
 export interface StoredRows {
   /** The index by kind. */
   readonly kinds: Fingerprint;
-  /** Rows of the leaf-hash index and of the nodes that a log of this size doesn't have. */
-  readonly strangeLeaves: number;
-  readonly strangeRuns: number;
-  readonly strangePages: number;
+  /** Rows of the leaf-hash index and of the nodes that do not belong to a log of this size. */
+  readonly unexpectedLeaves: number;
+  readonly unexpectedRuns: number;
+  readonly unexpectedPages: number;
 }
 
-/** The tables of the indexes, as they are stored. */
+/** The stored tables of the indexes. */
 export class StoredIndexes {
   readonly #input: IndexesInput;
   readonly #seeds: readonly [number, number];
@@ -217,7 +220,10 @@ export class StoredIndexes {
     this.#seeds = seeds;
   }
 
-  /** What parts the index by id into as many shares as there are segments: the ids of their first entries, sorted. */
+  /**
+   * Returns boundaries that divide the index by id into one share per segment: the ids of the segments' first
+   * entries, sorted.
+   */
   partIds(segments: number): string[] {
     const { file, tables } = this.#input;
     const entries = tables.get('entries');
@@ -228,13 +234,13 @@ export class StoredIndexes {
       if (bytes !== undefined && reader.read(bytes)) ids.push(reader.id);
     }
     ids.sort();
-    while (ids.length < segments - 1) ids.push(lastId); // for first entries that can't be read
+    while (ids.length < segments - 1) ids.push(lastId); // in place of unreadable first entries
     return ids;
   }
 
   /**
-   * Reads the tables that lie elsewhere in the file than the entries. Segments are handed out meanwhile: after them, one
-   * thread alone would wait for the disk, 0.7 s of 10 at 3 million leaves.
+   * Reads the tables that are stored apart from the entries. Runs while segments are being checked:
+   * afterwards one thread alone would wait for the disk, 0.7 s of 10 at 3 million leaves.
    *
    * @param size - leaves of the last head
    */
@@ -242,15 +248,15 @@ export class StoredIndexes {
     const segments = Math.floor(size / segmentLeaves);
     return {
       kinds: await this.#readKinds(),
-      strangeLeaves: await this.#countStrange(
+      unexpectedLeaves: await this.#countUnexpected(
         'leaves',
         2,
         ([segment, bucket]) => segment! < segments && bucket! < 256,
       ),
-      strangeRuns: await this.#countStrange('runs', 3, ([level, run, bucket]) =>
+      unexpectedRuns: await this.#countUnexpected('runs', 3, ([level, run, bucket]) =>
         isPlaceOfRun(level!, run!, bucket!, size),
       ),
-      strangePages: await this.#countStrange(
+      unexpectedPages: await this.#countUnexpected(
         'pages',
         2,
         ([level, index]) => level! < pageLevels && pageWidth({ level: level!, index: index! }, size) > 0,
@@ -258,24 +264,27 @@ export class StoredIndexes {
     };
   }
 
-  /** Holds the tables against what the entries of all segments gave. */
-  compare(size: number, given: GivenIndexes, stored: StoredRows): void {
+  /** Compares the tables with the sums of the entries of all segments. */
+  compare(size: number, computed: ComputedIndexes, stored: StoredRows): void {
     const { findings } = this.#input;
     const { kinds } = stored;
-    const comparable = given.skipped === 0;
-    const { ids, storedIds } = given;
-    if (comparable ? !storedIds.equals(ids) : storedIds.count < ids.count) this.#nameIds(storedIds.count);
+    const comparable = computed.skipped === 0;
+    const { ids, storedIds } = computed;
+    if (comparable ? !storedIds.equals(ids) : storedIds.count < ids.count)
+      this.#reportMissingIds(storedIds.count);
     if (kinds.count > size) {
-      findings.add('kind_index', `the index by kind has ${kinds.count} entries, the log ${size}`);
-    } else if (comparable && !kinds.equals(this.#upTo(kinds.count, size, given.kinds))) {
-      findings.add('kind_index', 'the index by kind is not what the entries give');
+      findings.add('kind_index', `the index by kind has ${kinds.count} entries, but the log has ${size}`);
+    } else if (comparable && !kinds.equals(this.#upTo(kinds.count, size, computed.kinds))) {
+      findings.add('kind_index', 'the index by kind does not match the entries');
     }
-    this.#tellStrange('leaves', 'leaf_index', stored.strangeLeaves);
-    this.#tellStrange('runs', 'leaf_index', stored.strangeRuns);
-    this.#tellStrange('pages', 'node_beyond', stored.strangePages);
+    this.#reportUnexpected('leaves', 'leaf_index', stored.unexpectedLeaves);
+    this.#reportUnexpected('runs', 'leaf_index', stored.unexpectedRuns);
+    this.#reportUnexpected('pages', 'node_beyond', stored.unexpectedPages);
   }
 
-  /** The sum without the last entries, which the index of an older file may lack: start-up adds them. */
+  /**
+   * Returns the sum without the last entries, which the index of an older file may lack; start-up adds them.
+   */
   #upTo(total: number, size: number, kinds: Fingerprint): Fingerprint {
     if (total === size) return kinds;
     const { file, tables, onDamage } = this.#input;
@@ -291,8 +300,10 @@ export class StoredIndexes {
     return kinds.without(missing);
   }
 
-  /** Which entries the index by id doesn't lead to: asked one by one, now that the sum says that there are some. */
-  #nameIds(rows: number): void {
+  /**
+   * Reports the entries that the index by id does not lead to. Called when the sums show that there are some.
+   */
+  #reportMissingIds(rows: number): void {
     const { file, tables, findings } = this.#input;
     const ids = tables.get('ids');
     const reader = new EntryReader();
@@ -303,12 +314,15 @@ export class StoredIndexes {
       const row = ids && findRow(file, ids, uuidToBytes(reader.id));
       if (row?.length === 8 && Number(row.readBigUInt64BE()) === index) continue;
       named += 1;
-      findings.add('id_index', `the index by id doesn't lead to entry ${index} (${reader.id})`, index);
+      findings.add('id_index', `the index by id does not lead to entry ${index} (${reader.id})`, index);
     }
-    if (named === 0) findings.add('id_index', `the index by id has ${rows} rows, some of no entry`);
+    if (named === 0) findings.add('id_index', `the index by id has ${rows} rows, some without an entry`);
   }
 
-  /** The index by kind. The places of a kind must ascend, and fill one row after the other: then the sum says the rest. */
+  /**
+   * Sums up the index by kind. The indices of a kind must ascend and fill one row after the other; the sum
+   * covers the rest.
+   */
   async #readKinds(): Promise<Fingerprint> {
     const { findings } = this.#input;
     const sum = new Fingerprint(this.#seeds);
@@ -317,44 +331,47 @@ export class StoredIndexes {
     for (const rows = this.#rows('kinds'); rows?.next() === true; ) {
       if (++read % rowsAtOnce === 0) await turn();
       const [name, value] = [keyNamed(rows.key()), rows.value()];
-      if (name === undefined || value.length % placeBytes !== 0) {
-        findings.add('row_unknown', 'a row of the index by kind is none');
+      if (name === undefined || value.length % indexBytes !== 0) {
+        findings.add('row_unknown', 'the index by kind has a malformed row');
         continue;
       }
       const [kind, chunk] = name;
       if (kind !== last.kind) last = { kind, word: nameWord(kind), places: 0, index: -1 };
       if (last.places !== chunk * chunkEntries)
-        findings.add('kind_index', `row ${chunk} of kind ${kind} doesn't follow place ${last.places}`);
-      for (let at = 0; at < value.length; at += placeBytes) {
+        findings.add(
+          'kind_index',
+          `row ${chunk} of kind ${kind} does not continue at position ${last.places}`,
+        );
+      for (let at = 0; at < value.length; at += indexBytes) {
         const [high, low] = [value.readUInt16BE(at), value.readUInt32BE(at + 2)];
         const index = high * 2 ** 32 + low;
         if (index <= last.index)
-          findings.add('kind_index', `the places of kind ${kind} are out of order`, index);
+          findings.add('kind_index', `the entries of kind ${kind} are out of order`, index);
         last.index = index;
         sum.add(last.word, high, low, 0, 0, 0);
       }
-      last.places = chunk * chunkEntries + value.length / placeBytes;
+      last.places = chunk * chunkEntries + value.length / indexBytes;
     }
     return sum;
   }
 
-  /** How many rows of a table have a key that says that they don't belong there. */
-  async #countStrange(
+  /** Returns the number of rows of a table with a key that does not belong there. */
+  async #countUnexpected(
     name: string,
     numbers: number,
     belongs: (place: readonly number[]) => boolean,
   ): Promise<number> {
-    let [read, strange] = [0, 0];
+    let [read, unexpected] = [0, 0];
     for (const rows = this.#rows(name); rows?.nextKey() === true; ) {
       if (++read % rowsAtOnce === 0) await turn();
       const place = keyNumbers(rows.key(), numbers);
-      if (place === undefined || !belongs(place)) strange += 1;
+      if (place === undefined || !belongs(place)) unexpected += 1;
     }
-    return strange;
+    return unexpected;
   }
 
-  #tellStrange(name: string, code: 'leaf_index' | 'node_beyond', rows: number): void {
-    const message = `${rows} rows of the table ${name} lie beyond the log`;
+  #reportUnexpected(name: string, code: 'leaf_index' | 'node_beyond', rows: number): void {
+    const message = `${rows} rows of the table ${name} are beyond the end of the log`;
     if (rows > 0) this.#input.findings.add(code, message, undefined, rows);
   }
 
@@ -365,7 +382,7 @@ export class StoredIndexes {
   }
 }
 
-/** 32 bits that stand for a name (FNV-1a). */
+/** Returns a 32-bit hash of a name (FNV-1a). */
 function nameWord(name: string): number {
   let word = 0x811c9dc5;
   for (let i = 0; i < name.length; i++) word = Math.imul(word ^ name.charCodeAt(i), 0x01000193);

@@ -2,20 +2,20 @@ import { corrupt, halfWritten } from '../distrust.ts';
 import { DatabaseFile, NotADatabase, type PageDamage } from './database-file.ts';
 
 /**
- * Looks at ledger.mdb before LMDB maps it: LMDB follows what it finds, and a wild page number ends the process. Read are
- * the meta pages, the list of free pages, and the way to the first and the last row of each table, which is what a start
- * and the first appends go by; the rest is read when somebody asks for it, or by `candor fsck`.
+ * Inspects ledger.mdb before LMDB maps it: LMDB follows what it finds, and an invalid page number ends the
+ * process. Reads the meta pages, the list of free pages, and the paths to the first and the last row of each
+ * table, which a start and the first appends need. The rest is checked when it is read, or by `candor fsck`.
  *
- * Returns that the file is shorter than its pages in use, for the caller to degrade the log once it is open: what is
- * left of it can be served.
+ * Returns whether the file is shorter than its pages in use. The caller then degrades the log once it is
+ * open, and serves the remaining data.
  *
- * @throws Distrust where it can't be opened; Error with one clear line where the file may not be read at all.
+ * @throws UntrustedLogError if the file cannot be opened as a database; Error with a one-line message if it cannot be
+ * read
  */
 export function inspectFile(path: string): { readonly cut: boolean } {
   const file = open(path);
   try {
-    if (file.tornMeta !== undefined)
-      throw halfWritten(`meta page ${file.tornMeta} of ledger.mdb is not whole`);
+    if (file.tornMeta !== undefined) throw halfWritten(`meta page ${file.tornMeta} of ledger.mdb is damaged`);
     const damaged = file.checkEdges();
     const cut = file.missingPages > 0 && (damaged !== undefined || file.lacksPagesInUse());
     if (damaged === undefined) return { cut };
@@ -26,9 +26,9 @@ export function inspectFile(path: string): { readonly cut: boolean } {
 }
 
 /**
- * The same look before a thread maps a log that start-up has not opened.
+ * Inspects the file before a thread maps a log that start-up has not opened.
  *
- * @throws Error with one clear line
+ * @throws Error with a one-line message
  */
 export function requireReadableLog(path: string): void {
   const file = open(path);
@@ -40,16 +40,16 @@ export function requireReadableLog(path: string): void {
   }
 }
 
-/** What start-up says of a file that was cut. */
+/** Returns the reason for which start-up distrusts a truncated file. */
 export function cutShort(): Error {
-  return halfWritten('ledger.mdb is shorter than what it says is in use');
+  return halfWritten('ledger.mdb is shorter than its pages in use');
 }
 
 function open(path: string): DatabaseFile {
   try {
     return new DatabaseFile(path);
   } catch (error) {
-    if (error instanceof NotADatabase) throw corrupt(`ledger.mdb is no database: ${error.message}`);
+    if (error instanceof NotADatabase) throw corrupt(`ledger.mdb is not a database: ${error.message}`);
     const { code } = error as NodeJS.ErrnoException;
     throw new Error(`${path} cannot be read (${code ?? String(error)})`);
   }

@@ -4,7 +4,7 @@ import type { SignedHead } from '../storage/storage.ts';
 import type { KnownHeads } from './known-heads.ts';
 import type { PublicKeys } from './public-keys.ts';
 
-/** Signed heads that can't be kept: larger than what is saved, or with another root. */
+/** Signed heads that cannot be kept: larger than the recovered log, or with another root. */
 export interface DroppedHeads {
   readonly count: number;
   /** The first hundred, by size and time. */
@@ -12,19 +12,22 @@ export interface DroppedHeads {
   readonly largest: SignedHead | undefined;
 }
 
-/** Each call gives the next heads up to a size, which must be that of the caller's tree, by size and time. */
+/**
+ * Each call yields the next heads up to a size, which must be that of the caller's tree, by size and time.
+ */
 export type KeptHeads = (size: number, root: () => Hash) => Generator<SignedHead>;
 
 const maxListed = 100;
 
-/** Runs of heads that are remembered not to be kept: 1.6 MB. Past them each head is judged again. */
+/** Runs of refused heads that are cached: 1.6 MB. Later heads are judged again. */
 const maxRuns = 100_000;
 
 /**
- * Which heads the leaves give, found out while a tree grows, and given again while another one does: 100 µs a head, for
- * signature and root, so that the first answers are remembered, as long as few are no.
+ * Determines which heads match the leaves while a tree grows, and repeats the result while another tree
+ * grows. Judging a head takes 100 µs, for signature and root, so refused heads are cached as runs of numbers
+ * up to a limit.
  */
-export class JudgedHeads {
+export class HeadVerdictCache {
   readonly #known: KnownHeads;
   readonly #keys: PublicKeys;
   readonly #refused: NumberRuns;
@@ -41,7 +44,7 @@ export class JudgedHeads {
     this.#pass = new HeadsPass(known, keys);
   }
 
-  /** Holds the next heads of up to `size` leaves, which must be the tree's, against its root. */
+  /** Compares the next heads of up to `size` leaves, which must be the tree's size, with its root. */
   compare(size: number, root: () => Hash): void {
     for (const { number, head } of this.#pass.upTo(size)) {
       const isNew = this.#pass.isNew(head);
@@ -50,13 +53,13 @@ export class JudgedHeads {
     }
   }
 
-  /** The tree grows no further: the rest is dropped. */
+  /** Drops the remaining heads, because the tree is complete. */
   end(): void {
     for (const { number, head } of this.#pass.upTo(Number.POSITIVE_INFINITY))
       this.#refuse(number, this.#pass.isNew(head) ? head : undefined);
   }
 
-  /** The largest that the leaves give, the newest of its size. */
+  /** The largest head that matches the leaves, the newest of its size. */
   get last(): SignedHead | undefined {
     return this.#last;
   }
@@ -65,7 +68,7 @@ export class JudgedHeads {
     return { count: this.#count, first: this.#first, largest: this.#largest };
   }
 
-  /** The heads that the leaves give, once more, after the end. */
+  /** Returns the heads that match the leaves once more. Call after `end`. */
   kept(): KeptHeads {
     const pass = new HeadsPass(this.#known, this.#keys);
     const refused = this.#refused;
@@ -81,7 +84,7 @@ export class JudgedHeads {
     };
   }
 
-  /** @param dropped - the head, unless it is unsigned or came before */
+  /** @param dropped - the head, unless it is unsigned or a duplicate */
   #refuse(number: number, dropped: SignedHead | undefined): void {
     this.#refused.add(number);
     if (dropped === undefined) return;
@@ -91,13 +94,13 @@ export class JudgedHeads {
   }
 }
 
-/** One walk through all heads. */
+/** One pass over all heads. */
 class HeadsPass {
   readonly #heads: Iterator<SignedHead, unknown>;
   readonly #keys: PublicKeys;
   #next: SignedHead | undefined;
   #number = 0;
-  /** Signed heads of the size and time that it is at. */
+  /** Signed heads of the current size and time. */
   #here: SignedHead[] = [];
 
   constructor(known: KnownHeads, keys: PublicKeys) {
@@ -114,7 +117,10 @@ class HeadsPass {
     }
   }
 
-  /** Whether a key of the log signed it, and it didn't come already. To be asked in order, once each. */
+  /**
+   * Whether the head is signed by a key of the log and is not a duplicate. Must be called in order, once for
+   * each head.
+   */
   isNew(head: SignedHead): boolean {
     const isHere = this.#here.some((one) => isSame(one, head));
     if (isHere || !this.#keys.isSigned(head)) return false;
@@ -122,7 +128,7 @@ class HeadsPass {
     return true;
   }
 
-  /** It is known to be signed and new. */
+  /** Records a head that is known to be signed and new. */
   note(head: SignedHead): void {
     const [one] = this.#here;
     if (one?.size !== head.size || one.timestampNs !== head.timestampNs) this.#here = [];
@@ -141,12 +147,12 @@ function isSame(a: SignedHead, b: SignedHead): boolean {
   );
 }
 
-/** Numbers, added in order, as runs of consecutive ones. */
+/** Numbers, added in order, stored as runs of consecutive ones. */
 class NumberRuns {
   readonly #limit: number;
   readonly #from: number[] = [];
   readonly #before: number[] = [];
-  /** The first that no longer fitted in. */
+  /** The first number that no longer fitted. */
   #end = Number.POSITIVE_INFINITY;
 
   constructor(limit: number) {

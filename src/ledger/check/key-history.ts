@@ -3,17 +3,17 @@ import type { UnsignedEntry } from '../ledger.ts';
 
 /** The log's entries about its keys, as far as start-up and fsck need them. */
 export interface KeyHistory {
-  /** Ended tree-head keys: the largest tree whose head each of them signed. */
+  /** Retired tree-head keys with the size of the largest tree whose head each signed. */
   readonly retired: readonly { readonly kid: string; readonly toSize: number }[];
-  /** Checkpoint keys that were revoked, and the kid of the key that replaced each. */
+  /** Revoked checkpoint keys, and the kid of the key that replaced each. */
   readonly replaced: ReadonlyMap<string, string>;
   /** Checkpoint keys with which a life of the log began. */
   readonly begun: ReadonlySet<string>;
-  /** Sizes that earlier lives signed and the log went back behind: those above `after`, up to `to`. */
+  /** Sizes that earlier lives signed and the log gave up: those above `after`, up to `to`. */
   readonly lost: readonly { readonly after: number; readonly to: number }[];
 }
 
-/** Members of `log.life_started` that matter here. */
+/** The relevant members of `log.life_started`. */
 interface LifeStarted {
   readonly continues_from?: { readonly tree_size: number };
   readonly previous?: { readonly head?: { readonly tree_size: number } };
@@ -22,8 +22,10 @@ interface LifeStarted {
 type KeyEntry = Pick<UnsignedEntry, 'kind' | 'subject' | 'data'>;
 
 /**
+ * Reads the key history.
+ *
  * @param entriesOf - canonical bytes of the log's entries of a kind
- * @param promised - entries that key files hold and the log may not have yet
+ * @param promised - entries that key files hold and the log may lack
  */
 export function readKeyHistory(
   entriesOf: (kind: string) => Iterable<Uint8Array>,
@@ -54,14 +56,14 @@ export function readKeyHistory(
   return { retired, replaced, begun, lost };
 }
 
-/** Entries that key files hold until the log has them. */
+/** Returns the entries that key files hold until the log has them. */
 export function promisedEntries(files: readonly KeyFile[]): UnsignedEntry[] {
   return files.flatMap(({ svc_entries: owed = [], svc_ending: ending }) =>
     ending === undefined ? owed : [...owed, ending.entry],
   );
 }
 
-/** Entries of other forms are left to fsck. */
+/** Skips malformed entries, which fsck reports. */
 function* parsed(entries: Iterable<Uint8Array>): Generator<KeyEntry> {
   for (const canonical of entries) {
     try {

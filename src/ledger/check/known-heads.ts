@@ -4,37 +4,38 @@ import type { DatabaseFile, Table } from './database-file.ts';
 import { HeadTable } from './head-table.ts';
 import type { PublicKeys } from './public-keys.ts';
 import { keyNumbers } from './row-keys.ts';
-import { maxStrayHeads, StrayHeads } from './stray-heads.ts';
+import { maxStrayHeads, OrphanHeads } from './stray-heads.ts';
 
 export interface KnownHeadsInput {
   readonly file: DatabaseFile;
   readonly table: Table | undefined;
   readonly keys: PublicKeys;
-  /** Known from anchor, journal, an auditor's pin. */
+  /** From anchor, journal, or an auditor's pin. */
   readonly elsewhere: readonly SignedHead[];
   /** Default: `maxStrayHeads`. */
   readonly maxStrays?: number | undefined;
 }
 
 /**
- * The heads that anything tells of, in order of size and time:
+ * All known heads, in order of size and time:
  *
- *     table      read anew each time, in its order               ┐
- *     strays     those of any page that the table doesn't give   ├─ merged
- *     elsewhere  anchor, journal, pins                           ┘
+ *     table      read again each time, in its order                 ┐
+ *     strays     those on any page that the table does not yield    ├─ merged
+ *     elsewhere  anchor, journal, pins                              ┘
  *
- * Nearly all rows outside the table are old copies of what it has; only the rest is kept in memory (stray-heads.ts).
+ * Nearly all rows outside the table are old copies of rows in it; only the rest is kept in memory
+ * (stray-heads.ts).
  */
 export class KnownHeads {
   readonly #table: HeadTable;
-  readonly #strays: StrayHeads;
+  readonly #strays: OrphanHeads;
   readonly #elsewhere: readonly SignedHead[];
-  /** Leaves of the largest that is signed; 0 where there is none. */
+  /** Leaves of the largest signed head; 0 without one. */
   readonly largest: number;
 
   constructor({ file, table, keys, elsewhere, maxStrays = maxStrayHeads }: KnownHeadsInput) {
     this.#table = new HeadTable(file, table);
-    this.#strays = new StrayHeads(keys, maxStrays);
+    this.#strays = new OrphanHeads(keys, maxStrays);
     this.#elsewhere = elsewhere.filter(keys.isSigned).sort((a, b) => (isBefore(a, b) ? -1 : 1));
     this.#findStrays(file);
     this.largest = Math.max(
@@ -44,12 +45,18 @@ export class KnownHeads {
     );
   }
 
-  /** How many signed heads at least are left out, because more are in no table than can be kept. The smallest are. */
+  /**
+   * Lower bound of the number of signed stray heads, the smallest ones, that were dropped because of the
+   * memory limit.
+   */
   get overlooked(): number {
     return this.#strays.overlooked;
   }
 
-  /** Every call gives the same. Those of the table may be unsigned, and the same head may come again after itself. */
+  /**
+   * Yields the same heads for every call. Heads of the table may be unsigned, and duplicates follow each
+   * other.
+   */
   all(): Generator<SignedHead> {
     return merge(merge(this.#table.heads(), this.#strays.heads()), this.#elsewhere);
   }
@@ -65,7 +72,7 @@ export class KnownHeads {
   }
 }
 
-/** Two ordered sequences as one; where they are equal, `a` first. */
+/** Merges two ordered sequences; of equal heads, that of `a` comes first. */
 function* merge(a: Iterable<SignedHead>, b: Iterable<SignedHead>): Generator<SignedHead> {
   const others = b[Symbol.iterator]();
   let other = others.next();

@@ -9,18 +9,18 @@ import { DatabaseFile } from './database-file.ts';
 import { Findings } from './findings.ts';
 import { readHeads } from './heads.ts';
 
-/** The life that a data folder's log is in. */
+/** The current life of the log in a data folder. */
 export interface KnownLife {
-  /** The largest head that was signed in it. */
+  /** The largest head signed in this life. */
   readonly head: SignedHead | undefined;
   /** The log's name in checkpoints. */
   readonly origin: string | undefined;
 }
 
 /**
- * The largest head known of the log in a data folder, from the database, the anchor and the journal, whichever can be
- * read: at least so much was promised. Only heads signed by a key of the current life count; where the folder has lost its
- * keys, those of a backup tell.
+ * Returns the largest known head of the log in a data folder, which is the least that was promised, from the
+ * readable ones of database, anchor and journal. Only heads signed by a key of the current life count. If the
+ * folder has lost its keys, the folder `otherKeys` of a backup is used.
  */
 export async function knownLife(dataDir: string, anchorPath: string, otherKeys?: string): Promise<KnownLife> {
   const own = await KeyRing.load(join(dataDir, 'keys'));
@@ -42,13 +42,15 @@ export async function knownLife(dataDir: string, anchorPath: string, otherKeys?:
   return { head, origin: named.at(-1)?.file.svc_origin };
 }
 
-/** The life before, as a new one names it. */
+/** Returns the previous life as the entry of a new life names it. */
 export function previousOf({ head, origin }: KnownLife): Pick<LifeStart, 'previous'> {
   if (origin === undefined) return {};
   return { previous: { origin, ...(head === undefined ? {} : { head: toJson(head) }) } };
 }
 
-/** The last head in the database that can be read. It may be damaged, which may well be why a backup is restored. */
+/**
+ * Returns the last readable head in a database that may be damaged, for example when a backup is restored.
+ */
 export function lastHeadIn(path: string): SignedHead | undefined {
   let file: DatabaseFile;
   try {

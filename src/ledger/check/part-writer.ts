@@ -7,10 +7,10 @@ import type { SignedHead } from '../storage/storage.ts';
 import { EntryReader } from './canonical-entry.ts';
 import type { KeptHeads } from './judged-heads.ts';
 
-/** Entries, or heads, written in one transaction. */
+/** Maximum entries, or heads, per transaction. */
 export const partEntries = 16_384;
 
-/** Writes entries and all that is derived from them, part by part. */
+/** Writes entries and all derived data in parts. */
 export class PartWriter {
   readonly #storage: LmdbStorage;
   readonly #tree = GrowingTree.load(sha256, 0, () => undefined)!;
@@ -31,7 +31,8 @@ export class PartWriter {
 
   add(bytes: Buffer): void {
     const canonical = new Uint8Array(bytes);
-    if (!this.#reader.read(bytes)) throw new Error(`entry ${this.size} is signed for and no entry`);
+    if (!this.#reader.read(bytes))
+      throw new Error(`entry ${this.size} is covered by a signed head but is not a valid entry`);
     const hash = leafHash(sha256, canonical);
     this.#entries.push({ id: this.#reader.id, canonical });
     this.#tree.append(hash);
@@ -39,7 +40,7 @@ export class PartWriter {
     if (this.#entries.length === partEntries) this.end();
   }
 
-  /** Those of as many leaves as there are now. */
+  /** Adds the heads of the current number of leaves. */
   addHeads(kept: KeptHeads): void {
     for (const head of kept(this.size, this.#root)) {
       this.#heads.push(head);
@@ -49,7 +50,7 @@ export class PartWriter {
     }
   }
 
-  /** Writes what wasn't yet. */
+  /** Writes the remaining entries and heads. */
   end(): void {
     const [entries, heads, buckets] = [this.#entries, this.#heads, this.#buckets];
     const pages = entries.length === 0 ? [] : this.#tree.takePages();

@@ -11,7 +11,7 @@ import type { SignedHead } from '../storage/storage.ts';
 export interface PublicKey {
   readonly kid: string;
   readonly purpose: string;
-  /** Heads: sizes `fromSize` ≤ size ≤ `toSize`. Entries: indices `fromSize` ≤ index < `toSize`. */
+  /** For heads: sizes `fromSize` ≤ size ≤ `toSize`. For entries: indices `fromSize` ≤ index < `toSize`. */
   readonly fromSize: number;
   readonly toSize: number;
   readonly key: KeyObject;
@@ -19,20 +19,24 @@ export interface PublicKey {
 }
 
 /**
- * The public halves of the key files in a folder, for checking a log that isn't running: no passphrase is needed, and
- * nothing is written. Whether a key was retired or revoked since makes no difference here: it signed what it signed.
+ * The public keys in the key files of a folder, for checking a log that is not running: needs no passphrase
+ * and writes nothing. It does not matter whether a key was retired or revoked later, because its earlier
+ * signatures still count.
  */
 export class PublicKeys {
   readonly #keys = new Map<string, PublicKey>();
-  /** The files that could be read. */
+  /** The readable key files. */
   readonly files: KeyFile[] = [];
   readonly damaged: string[] = [];
   /** The life whose tree-head key is active. */
   life: string | undefined;
-  /** That life has no entry in the log yet: until then heads of the one before count. */
+  /** Whether the current life has no entry in the log yet. Until then heads of the previous life count. */
   #isUnlogged = false;
 
-  /** @throws the system's error where the folder or a file can't be read; a folder that is missing is empty. */
+  /**
+   * Loads the keys; a missing folder is empty. @throws the system's error if the folder or a file cannot be
+   * read
+   */
   static load(folder: string): PublicKeys {
     const found = new PublicKeys();
     for (const name of namesIn(folder).sort()) {
@@ -53,8 +57,8 @@ export class PublicKeys {
   }
 
   /**
-   * Purposes without an active key, as start-up sees them, except that a backup has public halves only. Empty where key
-   * files are damaged, or none is there.
+   * Purposes without an active key, as at start-up, except that the private key may be missing, as in a
+   * backup. Empty if key files are damaged or missing.
    */
   get missing(): LedgerKeyPurpose[] {
     if (this.damaged.length > 0 || this.size === 0) return [];
@@ -66,7 +70,7 @@ export class PublicKeys {
     return key?.purpose === purpose ? key : undefined;
   }
 
-  /** Whether the key of the head is one of the current life. */
+  /** Whether the key of the head belongs to the current life. */
   isCurrent = ({ keyId }: SignedHead): boolean =>
     this.#isUnlogged || this.#keys.get(keyId)?.life === this.life;
 
@@ -83,12 +87,12 @@ export class PublicKeys {
   #add(kid: string, text: string): void {
     const file = parseKeyFile(text);
     if (file.kid !== kid) throw new KeyFileError(`holds key ${file.kid}`);
-    Key.of(file); // refuses a private part that belongs to another public key
+    Key.of(file); // rejects a private key that does not belong to the public key
     const key = importPublicKey(new Uint8Array(Buffer.from(file.x, 'base64url')));
-    if (key === undefined) throw new KeyFileError('x is no acceptable Ed25519 public key');
+    if (key === undefined) throw new KeyFileError('x is not an acceptable Ed25519 public key');
     this.files.push(file);
     const { svc_purpose: purpose, svc_state: state, svc_from_size = 0, svc_to_size, svc_life: life } = file;
-    // A pending key has signed nothing: where the log says otherwise, its file is older than the log.
+    // A pending key has signed nothing. If the log shows otherwise, the key file is older than the log.
     const toSize = svc_to_size ?? (state === 'pending' ? 0 : Number.MAX_SAFE_INTEGER);
     this.#keys.set(kid, { kid, purpose, key, fromSize: svc_from_size, toSize, life });
     if (purpose === 'transparency-sth' && state === 'active') this.life = life;

@@ -3,7 +3,7 @@ import { copyFile, link, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { flushFolder } from '../../durable-file.ts';
 import { readAnchor } from '../anchor.ts';
-import { Distrust } from '../distrust.ts';
+import { UntrustedLogError } from '../distrust.ts';
 import type { LedgerOptions } from '../durable-ledger.ts';
 import { milliseconds, toJson } from '../heads.ts';
 import { Journal } from '../journal.ts';
@@ -23,7 +23,7 @@ import { PartWriter, partEntries } from './part-writer.ts';
 import { PublicKeys } from './public-keys.ts';
 import { Salvage, type Salvaged } from './salvage.ts';
 
-/** Lost entries that are named by their ids. */
+/** Lost entries that are listed by id. */
 const maxNamed = 1000;
 
 export interface RebuildOptions
@@ -31,20 +31,24 @@ export interface RebuildOptions
     LedgerOptions,
     'dataDir' | 'anchorPath' | 'keyPassphrase' | 'agent' | 'origin' | 'notedPlaces' | 'clock' | 'hooks'
   > {
-  /** Signed heads from elsewhere, such as an auditor's pin: they may vouch for more than what the folder holds. */
+  /**
+   * Signed heads from elsewhere, such as an auditor's pin, which may cover more than the heads in the folder.
+   */
   readonly heads?: readonly SignedHead[];
-  /** Go on although signed leaves are missing. */
+  /** Continue although signed leaves are missing. */
   readonly acceptLoss?: boolean;
-  /** Only say what would be done. */
+  /** Only report what would be done. */
   readonly dryRun?: boolean;
-  /** Signed heads outside the table that are kept in memory. Default: see the constant of that name. */
+  /**
+   * Maximum signed heads outside the table that are kept in memory. Default: the constant `maxStrayHeads`.
+   */
   readonly maxStrayHeads?: number;
   onProgress?(progress: RebuildProgress): void;
-  /** Told before each step that leaves something different on disk, for tests that stop there. */
+  /** Called before each step that changes the state on disk, for tests that stop there. */
   onStep?(step: RebuildStep): void;
 }
 
-/** What it is at, and how far. */
+/** The current step and its progress. */
 export interface RebuildProgress extends FsckProgress {
   readonly step: 'check' | 'read' | 'write' | 'verify';
 }
@@ -52,17 +56,18 @@ export interface RebuildProgress extends FsckProgress {
 export type RebuildStep = 'written' | 'verified' | 'old-kept' | 'swapped' | 'life-begun' | 'life-logged';
 
 /**
- * `whole`: there was nothing to do. `rebuilt`: the file was written anew. `accepted`: the file is whole, but behind what was
- * signed, and the log goes on from it. `refused`: signed leaves would be missing, and nobody said that this is all right.
- * `hopeless`: no signed head could be found that the entries give. `planned`: a dry run of a rebuild.
+ * `whole`: there was nothing to do. `rebuilt`: the file was rewritten. `accepted`: the file is intact but
+ * behind what was signed, and the log continues from it. `refused`: signed leaves would be missing, and
+ * `acceptLoss` was not set. `hopeless`: no signed head matches the entries. `planned`: a dry run of a
+ * rebuild.
  */
 export type RebuildOutcome = 'whole' | 'rebuilt' | 'accepted' | 'refused' | 'hopeless' | 'planned';
 
 export interface RebuildReport {
   readonly outcome: RebuildOutcome;
-  /** What was found wrong. */
+  /** The findings before the rebuild. */
   readonly found: FsckReport;
-  /** The head that the log ends with afterwards. */
+  /** The last head of the log afterwards. */
   readonly head: SignedHead | undefined;
   /** The largest head known to have been signed. */
   readonly previous: SignedHead | undefined;
@@ -70,37 +75,37 @@ export interface RebuildReport {
     /** Entries `from` ≤ index < `to`. */
     readonly from: number;
     readonly to: number;
-    /** Why it ends there; undefined where no signed head covers more. */
+    /** Why the recovered log ends there; undefined if no signed head covers more. */
     readonly why: string | undefined;
-    /** Ids of the first thousand, by index, where anything tells them. */
+    /** Ids of the first thousand, by index, as far as known. */
     readonly ids: ReadonlyMap<number, string>;
-    /** Heads that were signed, so that auditors may hold them: the first hundred, by size, and how many there are. */
+    /** Signed heads that auditors may hold: the first hundred, by size, and their total number. */
     readonly heads: readonly SignedHead[];
     readonly headCount: number;
     /**
-     * Smaller signed heads, at least so many, that are in no table of the file and more than could be looked at: the
-     * history has them no longer, and they prove nothing that a larger one doesn't.
+     * Lower bound of the number of smaller signed heads that are in no table of the file and exceeded the
+     * memory limit. The history loses them; a larger head proves everything that they prove.
      */
     readonly overlookedHeads: number;
   };
-  /** Where the damaged file was kept. */
+  /** Where the damaged file was moved. */
   readonly kept: string | undefined;
 }
 
 /**
- * Writes ledger.mdb anew from what can be read of it: the longest beginning of the log that a signed head vouches for,
- * with everything that is derived from it. It is written beside the old file, flushed and checked by `fsck`; then the old
- * file gets another name and the new one its place in one step, so that a crash at any point leaves the old or the new
- * one whole. Another run takes up where it was.
+ * Rewrites ledger.mdb from its readable content: the longest prefix of the log that a signed head covers,
+ * with everything derived from it. The new file is written beside the old one, flushed and checked by `fsck`.
+ * Then the old file gets another name and the new one takes its place in one step, so a crash at any point
+ * leaves either the old or the new file intact. Another run continues an interrupted one.
  *
- * Where all of what was signed is saved, no more happens. Where it isn't, and `acceptLoss` says so, the log goes on as a
- * new life: with new keys and a new origin, so that nothing that it signs contradicts what was signed before, and an entry
- * that names the largest head of the old life. The old anchor is kept. The keys change before the file does: from then on
- * no start can sign with the old ones.
+ * If everything signed is recovered, nothing else happens. Otherwise, with `acceptLoss`, the log continues as
+ * a new life: with new keys and a new origin, so that its statements cannot contradict earlier ones, and with
+ * an entry that names the largest head of the old life. The old anchor is kept. The keys change before the
+ * file does, so that no later start can sign with the old ones.
  *
- * The caller holds the lock of the folder. Memory is independent of the size of the log and of how many heads were signed,
- * but for 12 bytes a leaf where entries are missing, and 200 bytes, up to a limit (stray-heads.ts), for each signed head
- * that only pages outside the table have.
+ * The caller holds the lock of the folder. Memory does not depend on the size of the log or the number of
+ * signed heads, except for 12 bytes per leaf if entries are missing, and 200 bytes, up to a limit
+ * (stray-heads.ts), for each signed head that exists only in pages outside the table.
  */
 export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
   const { dataDir, anchorPath = join(dataDir, 'anchor.json'), onProgress, heads = [] } = options;
@@ -123,7 +128,7 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
   }
 }
 
-/** Signed heads that the anchor and the journal remember. */
+/** Returns signed heads of the current life in anchor and journal. */
 async function witnessed(dataDir: string, anchorPath: string, keys: PublicKeys): Promise<SignedHead[]> {
   const anchor = await readAnchor(anchorPath).catch(() => undefined);
   const journal = await new Journal(join(dataDir, 'journal.ndjson')).read(keys).catch(() => undefined);
@@ -131,7 +136,9 @@ async function witnessed(dataDir: string, anchorPath: string, keys: PublicKeys):
   return [...(journal?.heads ?? []), ...anchored];
 }
 
-/** The highest leaf that the database of events recorded, where start-up would refuse this file as rolled back. */
+/**
+ * Returns the highest leaf recorded by the event database if start-up would refuse this file as rolled back.
+ */
 async function newestLostPlace(path: string, options: RebuildOptions): Promise<number | undefined> {
   const places = await options.notedPlaces?.();
   if (places === undefined) return undefined;
@@ -142,9 +149,9 @@ async function newestLostPlace(path: string, options: RebuildOptions): Promise<n
     recover(storage, keys, { anchor: { kind: 'missing' }, anchorPath: '', journal, places });
     return undefined;
   } catch (error) {
-    if (error instanceof Distrust && error.fault === 'rollback')
+    if (error instanceof UntrustedLogError && error.fault === 'rollback')
       return places.last?.leaf_index ?? places.places.find(({ kind }) => kind === 'alert')?.place ?? 0;
-    if (error instanceof Distrust) return undefined;
+    if (error instanceof UntrustedLogError) return undefined;
     throw error;
   } finally {
     await storage.close();
@@ -157,7 +164,7 @@ class Plan {
   readonly #salvage: Salvage;
   readonly #saved: Salvaged;
   readonly #stamp: string;
-  /** The highest leaf that the database of events recorded, where the log contradicts it. */
+  /** The highest leaf recorded by the event database, if the log contradicts it. */
   readonly #newestPlace: number | undefined;
 
   constructor(
@@ -207,10 +214,10 @@ class Plan {
     this.#options.onStep?.(step);
   }
 
-  /** Returns where the old file was kept. */
+  /** Returns the new name of the old file. */
   async #replace(path: string): Promise<string> {
     const beside = `${path}.rebuilding`;
-    await rm(beside, { force: true }); // of a run that was cut short
+    await rm(beside, { force: true }); // of an interrupted run
     await rm(`${beside}-lock`, { force: true });
     await this.#write(beside);
     this.#step('written');
@@ -222,7 +229,7 @@ class Plan {
     await rename(beside, path);
     await flushFolder(dirname(path));
     this.#step('swapped');
-    await rm(`${path}-lock`, { force: true }); // LMDB's table of readers, of the old file
+    await rm(`${path}-lock`, { force: true }); // LMDB's table of readers for the old file
     await rm(`${beside}-lock`, { force: true });
     return kept;
   }
@@ -259,15 +266,15 @@ class Plan {
       ...(anchorPath === undefined ? {} : { anchorPath }),
       onProgress: (progress) => onProgress?.({ step: 'verify', ...progress }),
     });
-    // A head that no page and no other file has can't be brought back; fsck goes on reporting it.
+    // A head that no page and no other file holds cannot be recovered; fsck continues to report it.
     const { head_missing: _lost, ...counts } = report.counts;
     if (isDamage(Object.keys(counts) as FindingCode[]))
       throw new Error(
-        `what was rebuilt is not whole (${report.findings.map(({ message }) => message).join('; ')})`,
+        `the rebuilt file is damaged (${report.findings.map(({ message }) => message).join('; ')})`,
       );
   }
 
-  /** From here on the log is in its new life, which the next start logs at the latest. */
+  /** Changes the keys. The log is in its new life from here on; the next start logs it at the latest. */
   async #changeKeys(anchorPath: string): Promise<void> {
     const { dataDir, keyPassphrase, origin } = this.#options;
     if (existsSync(anchorPath)) await copyFile(anchorPath, `${anchorPath}.replaced-${this.#stamp}`);
@@ -288,7 +295,7 @@ class Plan {
   async #beginLife(): Promise<void> {
     await recordInstance(this.#options.dataDir);
     const { health } = await openAndClose(this.#options);
-    if (health.state === 'degraded') throw new Error(`the log that was saved is not sound: ${health.advice}`);
+    if (health.state === 'degraded') throw new Error(`the recovered log is degraded: ${health.advice}`);
     this.#step('life-logged');
   }
 
@@ -308,7 +315,7 @@ class Plan {
   }
 }
 
-/** Another name for the same file: at no time is there none under its own. */
+/** Gives the file another name without removing its own, so that the path always exists. */
 async function keepUnder(path: string, name: string): Promise<void> {
   try {
     await link(path, name);
@@ -321,7 +328,7 @@ async function keepUnder(path: string, name: string): Promise<void> {
   await flushFolder(dirname(path));
 }
 
-/** Leaves that a checkpoint covers: its second line. */
+/** Returns the number of leaves that a checkpoint covers, from its second line. */
 function sizeOf(checkpoint: string): number {
   return Number(checkpoint.split('\n')[1] ?? Number.POSITIVE_INFINITY);
 }

@@ -18,7 +18,7 @@ import {
 } from './database-page.ts';
 import { keyNumber } from './row-keys.ts';
 
-/** Trees of this depth would hold more rows than the largest file has bytes. */
+/** Deeper trees would hold more rows than the largest file has bytes. */
 const maxDepth = 32;
 
 interface Level {
@@ -28,22 +28,22 @@ interface Level {
 }
 
 /**
- * The rows of a table in the order of their keys. `next` steps; the views of `key` and `value` live until the step
- * after. What can't be followed is told to `onDamage`, and the rows behind it are passed over.
+ * Iterates over the rows of a table in the order of their keys. After `next`, the views of `key` and `value`
+ * are valid until the following call. Unreadable pages are passed to `onDamage`, and their rows are skipped.
  */
 export class RowCursor {
   readonly #file: DatabaseFile;
   readonly #table: Table;
   readonly #onDamage: (damage: PageDamage) => void;
   readonly #levels: Level[] = [];
-  /** Keys of the leaf before last, and the branch key that parts it from this one. */
+  /** Last key of the previous leaf, and the branch key that separates it from the current leaf. */
   #lastKey: Buffer | undefined;
   #separator: Buffer | undefined;
   #started = false;
-  /** Where to begin, until that is reached. */
+  /** The first key to read, until it is reached. */
   #from: Buffer | undefined;
   readonly #before: Buffer | undefined;
-  /** Of the row: where its key and its value begin in the leaf, the value's size, and how it is kept. */
+  /** The current row: start of its key and its value in the leaf, size of the value, and flags. */
   #key = 0;
   #value = 0;
   #size = 0;
@@ -52,8 +52,8 @@ export class RowCursor {
   #leaf: Level | undefined;
 
   /**
-   * @param from - begins with the first row whose key isn't below it
-   * @param before - ends before the first row whose key isn't below it
+   * @param from - starts with the first row whose key is not below it
+   * @param before - ends before the first row whose key is not below it
    */
   constructor(
     file: DatabaseFile,
@@ -69,7 +69,7 @@ export class RowCursor {
     this.#before = before;
   }
 
-  /** Whether there is another row. */
+  /** Moves to the next row. Returns whether there is one. */
   next(): boolean {
     while (this.nextKey()) {
       this.#big = undefined;
@@ -78,7 +78,7 @@ export class RowCursor {
     return false;
   }
 
-  /** As `next`, for whoever wants the key alone: a value on pages of its own isn't read. */
+  /** As `next`, but does not read a value on overflow pages, for callers that need only the key. */
   nextKey(): boolean {
     if (!this.#started) this.#start();
     for (;;) {
@@ -93,7 +93,7 @@ export class RowCursor {
     }
   }
 
-  /** A copy-free view of the key. */
+  /** Returns a view of the key. */
   key(): Buffer {
     return this.#leaf!.page.subarray(this.#key, this.#value);
   }
@@ -102,24 +102,24 @@ export class RowCursor {
     return this.#big ?? this.#leaf!.page.subarray(this.#value, this.#value + this.#size);
   }
 
-  /** The value and the byte before it, whatever that is. */
+  /** Returns a view of the value and one preceding byte of unspecified content. */
   valueBehindByte(): Buffer {
     const value = this.#big ?? this.#leaf!.page;
     const start = value.byteOffset + (this.#big === undefined ? this.#value : 0);
     return Buffer.from(value.buffer, start - 1, 1 + this.#size);
   }
 
-  /** The number that is the whole key; −1 where it is no whole number from 0. */
+  /** Returns the number that is the whole key; −1 if the key is not an integer from 0. */
   keyNumber(): number {
     return keyNumber(this.#leaf!.page, this.#key, this.#value);
   }
 
-  /** Whether the row is a key and a value, behind each other in the leaf, of so many bytes. */
+  /** Whether the row consists of an adjacent key and value of these lengths in the leaf. */
   hasForm(keyBytes: number, valueBytes: number): boolean {
     return this.#flags === 0 && this.#value - this.#key === keyBytes && this.#size === valueBytes;
   }
 
-  /** The 32 bits at a byte of such a row: two views for each take 0.1 µs. */
+  /** Returns the 32 bits at a byte of such a row. Creating two views instead takes 0.1 µs. */
   word(at: number): number {
     const { page } = this.#leaf!;
     const from = this.#key + at;
@@ -138,7 +138,7 @@ export class RowCursor {
     else this.#enter(root, 0);
   }
 
-  /** The page has been checked. */
+  /** Reads the positions of a row. The page must have been checked. */
   #take({ page, index }: Level): void {
     const key = keyStart(page, index, true);
     this.#key = key;
@@ -147,7 +147,7 @@ export class RowCursor {
     this.#size = number32(page, key - 8);
   }
 
-  /** As `next`, but of a value on pages of its own only the header of the first is read. */
+  /** As `next`, but reads only the header of a value on overflow pages. */
   nextRow(): boolean {
     while (this.nextKey()) {
       if (this.#flags !== bigValue) return true;
@@ -175,14 +175,14 @@ export class RowCursor {
   }
 
   get #bigWrong(): string | undefined {
-    // A record of the free list names up to a million pages; what is read is bounded by the file.
+    // A record of the free list names up to a million pages; the file size bounds it.
     const mostBytes = this.#table.keyOrder === 'integers' ? this.#file.fileBytes : this.#file.maxValueBytes;
     const pages = number64(this.#leaf!.page, this.#value + 16);
     const fits = this.#size <= mostBytes && pages === this.#file.pagesOf(this.#size);
-    return fits ? undefined : 'its length makes no sense';
+    return fits ? undefined : 'its length is invalid';
   }
 
-  /** To the first leaf under page `n` at this depth; past it where it can't be followed. */
+  /** Descends to the first leaf under page `n` at this depth, or to the next readable leaf. */
   #enter(n: number, at: number): void {
     for (let [page, depth] = [n, at]; ; ) {
       const level = this.#level(depth);
@@ -213,7 +213,7 @@ export class RowCursor {
     }
   }
 
-  /** To the next leaf. */
+  /** Moves to the next leaf. */
   #turn(): void {
     this.#leaf = undefined;
     const depth = this.#nextBranch(this.#table.depth - 2);
@@ -222,7 +222,9 @@ export class RowCursor {
     this.#enter(childOf(page, index), depth + 1);
   }
 
-  /** Moves the branch at `from`, or the nearest above it that has another child, on to that; its depth, or −1. */
+  /**
+   * Advances the branch at `from`, or the nearest ancestor that has another child. Returns its depth, or −1.
+   */
   #nextBranch(from: number): number {
     for (let depth = from; depth >= 0; depth--) {
       const level = this.#levels[depth]!;
@@ -242,7 +244,7 @@ export class RowCursor {
     return this.#levels[depth];
   }
 
-  /** Why the nodes of a page can't be followed. Sets how many there are. */
+  /** Returns why the nodes of a page cannot be followed. Sets their number. */
   #checkNodes(level: Level, isLeaf: boolean): string | undefined {
     const wrong = nodesWrong(level.page, isLeaf, this.#table.keyOrder, isLeaf ? this.#lastKey : undefined);
     if (wrong !== undefined) return wrong;
@@ -251,8 +253,8 @@ export class RowCursor {
   }
 
   /**
-   * A leaf's keys must lie on the right side of the branch key that leads to it, or a search would miss them. Leaves out
-   * what is not to be read.
+   * A leaf's keys must be on the right side of the branch key that leads to it, or a search would miss them.
+   * Excludes rows from `#before` onwards.
    */
   #checkBounds(level: Level): string | undefined {
     const { page, nodes } = level;
@@ -280,14 +282,14 @@ export class RowCursor {
   }
 }
 
-/** The first node of a leaf whose key isn't below this one; their number where all are. */
+/** Returns the first node of a leaf whose key is not below `key`; the number of nodes if all are below. */
 function firstNotBelow(page: Buffer, key: Buffer, order: KeyOrder): number {
   const place = search(page, key, true, order) ?? 0;
   const node = nodeAt(page, place, true)!;
   return compareKeys(order, page.subarray(node.key, node.value), key) < 0 ? place + 1 : place;
 }
 
-/** What can't be followed on the way to a table's last row. */
+/** Returns the damage on the path to a table's last row, if any. */
 export function lastRowDamage(
   file: DatabaseFile,
   { name, root, depth, keyOrder }: Table,
@@ -304,7 +306,7 @@ export function lastRowDamage(
   return undefined;
 }
 
-/** The value of one key, or undefined where there is none or the way to it can't be followed. */
+/** Returns the value of a key; undefined if it is missing or the path to it cannot be followed. */
 export function findRow(file: DatabaseFile, table: Table, key: Buffer): Buffer | undefined {
   const page = Buffer.allocUnsafe(file.pageBytes);
   let n = table.root;

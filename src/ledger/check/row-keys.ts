@@ -1,13 +1,13 @@
 /**
- * Keys of ledger.mdb's tables, as lmdb writes them (its dependency ordered-binary): a number is the 64 bits of its
- * double, moved right by four behind the digit 1, so that bytes sort as numbers do; zeros at the end are left off,
- * unless another part follows or came before. Parts of a key are separated by a zero byte.
+ * Keys of ledger.mdb's tables, as lmdb's dependency ordered-binary encodes them. A number is the 64 bits of
+ * its double, shifted right by four bits after the digit 1, so that bytes sort as numbers do. Trailing zeros
+ * are omitted, unless the key has several parts. Parts of a key are separated by a zero byte.
  */
 
 const numberBytes = 9;
 const scratch = new DataView(new ArrayBuffer(8));
 
-/** The key of one number from 0. */
+/** Encodes one integer from 0. */
 export function numberKey(value: number): Buffer {
   const whole = wholeNumber(value);
   const end =
@@ -15,7 +15,7 @@ export function numberKey(value: number): Buffer {
   return whole.subarray(0, end);
 }
 
-/** The key of several numbers from 0. */
+/** Encodes several integers from 0. */
 export function numbersKey(values: readonly number[]): Buffer {
   const parts = values.flatMap((value, i) =>
     i === 0 ? [wholeNumber(value)] : [Buffer.alloc(1), wholeNumber(value)],
@@ -23,12 +23,12 @@ export function numbersKey(values: readonly number[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The number that is the whole key, from byte `at` to before `end`; −1 where it is no whole number from 0. */
+/** Decodes a key of one number, from byte `at` to before `end`; −1 if it is not an integer from 0. */
 export function keyNumber(key: Buffer, at = 0, end = key.length): number {
   return end - at > numberBytes ? -1 : numberAt(key, at, end);
 }
 
-/** So many numbers (default: two); undefined where the key isn't that. */
+/** Decodes a key of `count` numbers (default: two); undefined if the key has another form. */
 export function keyNumbers(key: Buffer, count = 2): number[] | undefined {
   const partBytes = numberBytes + 1;
   if (key.length !== count * partBytes - 1) return undefined;
@@ -42,7 +42,7 @@ export function keyNumbers(key: Buffer, count = 2): number[] | undefined {
   return numbers;
 }
 
-/** A name and a number; undefined where the key isn't that. */
+/** Decodes a key of a name and a number; undefined if the key has another form. */
 export function keyNamed(key: Buffer): readonly [string, number] | undefined {
   const at = key.length - numberBytes - 1;
   if (at < 1 || key[at] !== 0) return undefined;

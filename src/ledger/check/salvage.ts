@@ -7,38 +7,38 @@ import { bytesToUuid } from '../../uuid.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { EntryReader } from './canonical-entry.ts';
 import type { DatabaseFile, Table } from './database-file.ts';
-import { type DroppedHeads, JudgedHeads, type KeptHeads } from './judged-heads.ts';
+import { type DroppedHeads, HeadVerdictCache, type KeptHeads } from './judged-heads.ts';
 import { KnownHeads } from './known-heads.ts';
 import type { PublicKeys } from './public-keys.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNumber, numberKey, numbersKey } from './row-keys.ts';
 import { StrayEntries } from './stray-entries.ts';
 
-/** What can be saved of a log. */
+/** The recoverable part of a log. */
 export interface Salvaged {
-  /** The largest signed head whose leaves are all there and give its root; undefined where there is none. */
+  /** The largest signed head whose leaves are all readable and match its root; undefined without one. */
   readonly head: SignedHead | undefined;
-  /** Gives every signed head up to it whose root the leaves give, as another tree grows. */
+  /** Yields every signed head up to it whose root matches the leaves, while another tree grows. */
   readonly kept: () => KeptHeads;
   readonly dropped: DroppedHeads;
-  /** Smaller signed heads, at least so many, that weren't looked at: see `maxStrayHeads`. */
+  /** Lower bound of the number of smaller signed heads that were not examined: see `maxStrayHeads`. */
   readonly overlooked: number;
-  /** Leaves of the largest signed head known, or more where there are more entries. */
+  /** Leaves of the largest known signed head, or more if there are more entries. */
   readonly known: number;
-  /** The first entry from which on nothing can be saved, and why. */
+  /** The first entry that cannot be recovered, and why. */
   readonly stoppedAt: { readonly index: number; readonly why: string } | undefined;
 }
 
-/** Entries that are looked for to tell their ids, readable or not. */
+/** Maximum entries whose ids are searched, readable or not. */
 const maxAsked = 100_000;
 
 const noDamage = () => {};
 const stepLeaves = 16_384;
 
 /**
- * Reads what can still be read of a damaged file, entry by entry: from its table, and where that can't be followed, from
- * leaf pages anywhere in the file. What an entry must be is told by the signed heads, so that nothing that is found this
- * way can be wrong: the longest beginning of the log whose root somebody signed is what can be saved.
+ * Reads the recoverable entries of a damaged file: from the table, and if that cannot be followed, from leaf
+ * pages anywhere in the file. The result is the longest prefix of the log whose root was signed. Because the
+ * signed heads determine the entries, nothing found this way can be wrong.
  */
 export class Salvage {
   readonly #file: DatabaseFile;
@@ -47,12 +47,12 @@ export class Salvage {
   readonly #elsewhere: readonly SignedHead[];
   readonly #maxStrayHeads: number | undefined;
   #stray: StrayEntries | undefined;
-  /** The first entry that differs from its node, where no other copy fits. */
+  /** The first entry that differs from its node, if no other copy matches. */
   #altered: number | undefined;
 
   /**
    * @param elsewhere - signed heads from the anchor, the journal, an auditor's pin
-   * @param maxStrayHeads - default: see the constant of that name
+   * @param maxStrayHeads - default: the constant of that name
    */
   constructor(
     file: DatabaseFile,
@@ -67,13 +67,13 @@ export class Salvage {
     this.#maxStrayHeads = maxStrayHeads;
   }
 
-  /** The longest beginning that a signed head vouches for. */
+  /** Finds the longest prefix that a signed head covers. */
   async run(onProgress: (progress: { leaves: number; total: number }) => void): Promise<Salvaged> {
     const known = new KnownHeads({
       ...{ file: this.#file, table: this.#tables.get('heads'), keys: this.#keys },
       ...{ elsewhere: this.#elsewhere, maxStrays: this.#maxStrayHeads },
     });
-    const heads = new JudgedHeads(known, this.#keys);
+    const heads = new HeadVerdictCache(known, this.#keys);
     const { largest } = known;
     const tree = GrowingTree.load(sha256, 0, () => undefined)!;
     const root = () => tree.root();
@@ -87,7 +87,7 @@ export class Salvage {
       tree.append(hash);
       heads.compare(tree.size, root);
       if (tree.size % stepLeaves !== 0) continue;
-      tree.takePages(); // nobody wants them, and it would keep all
+      tree.takePages(); // frees the pages, which are not needed
       onProgress({ leaves: tree.size, total: largest });
       await turn();
     }
@@ -105,17 +105,19 @@ export class Salvage {
     };
   }
 
-  /** The entries [0, size), which must be readable. */
+  /** Yields the entries [0, size), which must be readable. */
   *entries(size: number): Generator<Buffer> {
     for (const entry of this.#read(size)) yield entry?.bytes ?? Buffer.alloc(0);
   }
 
-  /** Leaf hashes of the entries [0, size); undefined for one that can't be read. */
+  /** Yields leaf hashes of the entries [0, size); undefined for an unreadable entry. */
   *hashes(size: number): Generator<Hash | undefined> {
     for (const entry of this.#read(size)) yield entry?.hash;
   }
 
-  /** Ids of these entries as far as anything tells: the entries themselves, or the index by id. At most `limit`. */
+  /**
+   * Returns the ids of these entries, at most `limit`, as far as the entries or the index by id have them.
+   */
   idsOf(from: number, to: number, limit: number): Map<number, string> {
     const found = new Map<number, string>();
     const reader = new EntryReader();
@@ -136,7 +138,7 @@ export class Salvage {
     return new Map([...found].sort(([a], [b]) => a - b));
   }
 
-  /** The checkpoint that was kept last, as text. */
+  /** The stored checkpoint, as text. */
   get checkpoint(): string | undefined {
     return this.#meta('checkpoint');
   }
@@ -162,7 +164,10 @@ export class Salvage {
     }
   }
 
-  /** The entry as stored, unless its node says that it was altered and another copy in the file fits the node. */
+  /**
+   * Returns the entry as stored, unless its node shows that it was altered and another copy in the file
+   * matches the node.
+   */
   #choose(
     index: number,
     size: number,
@@ -200,7 +205,7 @@ export class Salvage {
   readonly #nodes = {
     page: -1,
     bytes: undefined as Buffer | undefined,
-    /** The leaf hash that the nodes have; undefined where the page can't be read. */
+    /** Returns the leaf hash in the nodes; undefined if the page cannot be read. */
     leaf: (index: number, size: number): Hash | undefined => {
       const number = Math.floor(index / pageColumns);
       if (this.#nodes.page !== number) {

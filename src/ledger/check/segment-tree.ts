@@ -4,16 +4,16 @@ import { panic } from '../../tlog/fault.ts';
 import { pageColumns, pageHashes, pageRows } from '../../tlog/page.ts';
 import { foldEdge, type Hash, hashBytes } from '../../tlog/tree.ts';
 
-/** Levels of pages that a segment has to itself; those above are of several segments. */
+/** Levels of pages within a segment. Pages above span several segments. */
 export const segmentLevels = 2;
 
-/** 0x01, then room for two hashes. */
+/** 0x01, followed by space for two hashes. */
 const nodeInput = Buffer.alloc(1 + 2 * hashBytes, 1);
 
 /**
- * The tree over up to 65,536 leaves, derived again: the page of leaves that is growing, and the one above it (page.ts has
- * the picture). Hashes are written where they end up in a page, so that it is held against the stored one by a single
- * comparison. GrowingTree keeps each hash by itself, for which a leaf takes 0.5 µs more.
+ * Recomputes the tree over up to 65,536 leaves: the growing page of leaves, and the one above it (see the
+ * picture in page.ts). Hashes are written to their final place in a page, so that a single comparison checks
+ * the stored page. GrowingTree stores hashes individually, which takes 0.5 µs more per leaf.
  */
 export class SegmentTree {
   readonly #lower = new GrowingPage();
@@ -24,7 +24,7 @@ export class SegmentTree {
     return this.#size;
   }
 
-  /** Room for the hashes of the next 256 leaves. They are to be in it, from its beginning on, before they are appended. */
+  /** Space for the hashes of the next 256 leaves, which the caller fills in order before appending them. */
   get leaves(): Buffer {
     return this.#lower.columns;
   }
@@ -46,21 +46,24 @@ export class SegmentTree {
     return edge.length === 0 ? sha256(new Uint8Array(0)) : foldEdge(sha256, edge);
   }
 
-  /** The page of this level (0 or 1) that leaves were last added to, as it is stored. A view until the next `append`. */
+  /**
+   * Returns the page of this level (0 or 1) that leaves were last added to, in its stored form. The view is
+   * valid until the next `append`.
+   */
   page(level: number): Buffer {
     return (level === 0 ? this.#lower : this.#upper).packed();
   }
 }
 
-/** A page that is as long as when it is full. */
+/** A page with space for all its hashes. */
 class GrowingPage {
-  /** One hash more than a page: its root, which is kept in the page above. */
+  /** One hash more than a page: its root, which is stored in the page above. */
   readonly #bytes = Buffer.alloc((pageHashes(pageColumns) + 1) * hashBytes);
   readonly columns = this.#bytes.subarray(0, pageColumns * hashBytes);
   readonly root = this.#bytes.subarray(-hashBytes);
   width = 0;
 
-  /** The hash of the next column is there. */
+  /** Adds the next column, whose hash must be in place. */
   append(): void {
     let column = this.width;
     this.width = column + 1;
@@ -72,7 +75,7 @@ class GrowingPage {
     }
   }
 
-  /** The roots of its complete subtrees, the largest first. */
+  /** Returns the roots of its complete subtrees, the largest first. */
   edge(): Hash[] {
     const hashes: Hash[] = [];
     for (let row = pageRows; row >= 0; row--) {
@@ -94,8 +97,8 @@ class GrowingPage {
 }
 
 /**
- * The leaf hash of all bytes but the first, which makes room for the 0x00 before them and is put back: without the copy it
- * takes 0.1 µs less.
+ * Computes the leaf hash of all bytes except the first, which temporarily becomes the 0x00 prefix. Avoiding
+ * the copy saves 0.1 µs.
  */
 export function leafHashInto(behindByte: Buffer, into: Buffer, at: number): void {
   const byte = behindByte[0]!;
@@ -104,12 +107,15 @@ export function leafHashInto(behindByte: Buffer, into: Buffer, at: number): void
   behindByte[0] = byte;
 }
 
-/** SHA-256 as in src/sha256.ts, written to where it is wanted. An array for each takes 0.1 µs. */
+/**
+ * Computes SHA-256 as src/sha256.ts does, written to its destination. A separate array for each hash takes
+ * 0.1 µs.
+ */
 function hashInto(bytes: Uint8Array, into: Buffer, at: number): void {
   into.write(hash('sha256', bytes, 'binary'), at, hashBytes, 'latin1');
 }
 
-/** Where a node is in a full page, in bytes: each row is half as long as the one before it. */
+/** Returns the byte offset of a node in a full page: each row is half as long as the one before it. */
 function place(row: number, column: number): number {
   return (2 * pageColumns - ((2 * pageColumns) >> row) + column) * hashBytes;
 }

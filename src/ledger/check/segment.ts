@@ -9,9 +9,11 @@ import { Findings, type FoundThings } from './findings.ts';
 import { checkSignature, readHeads } from './heads.ts';
 import { type IndexSums, SegmentIndexes } from './indexes.ts';
 import { PublicKeys } from './public-keys.ts';
-import { WantedRoots } from './wanted-roots.ts';
+import { RootRecorder } from './wanted-roots.ts';
 
-/** A part of the log that can be checked without the others: 65,536 leaves, two whole levels of pages of nodes. */
+/**
+ * A part of the log that can be checked independently: 65,536 leaves, two complete levels of pages of nodes.
+ */
 export interface SegmentJob {
   /** Index of its first leaf, a multiple of 65,536. */
   readonly first: number;
@@ -19,30 +21,35 @@ export interface SegmentJob {
   readonly size: number;
   readonly signatures: boolean;
   readonly seeds: readonly [number, number];
-  /** Its share of the index by id: from one UUID to before the other. Default: from the first, to the last. */
+  /**
+   * Its share of the index by id: from `idsFrom` to before `idsBefore`. Default: the first and the last id.
+   */
   readonly idsFrom?: string;
   readonly idsBefore?: string;
-  /** Sizes at which a root is wanted although the history has no head of it, ascending. */
+  /** Further sizes at which a root is needed, ascending. */
   readonly alsoAt: readonly number[];
 }
 
 export interface SegmentResult extends IndexSums {
   readonly first: number;
   readonly leaves: number;
-  /** Root of the segment's own leaves; undefined where one of them isn't known. */
+  /** Root of the segment's own leaves; undefined if one of them is not known. */
   readonly root: Hash | undefined;
-  /** At each head in it and each size in `alsoAt` (wanted-roots.ts). None behind a leaf that isn't known. */
+  /**
+   * Roots at each head in the segment and each size in `alsoAt` (wanted-roots.ts). None after a leaf that is
+   * not known.
+   */
   readonly roots: Uint8Array;
   readonly found: FoundThings;
   readonly damages: readonly PageDamage[];
 }
 
-/** What threads do for `fsck`. */
+/** Tasks of the worker threads of `fsck`. */
 export interface FsckTasks {
   check(job: SegmentJob): Promise<SegmentResult>;
 }
 
-/** Reads a log segment by segment. Owner of an open file. */
+/** Reads a log segment by segment. Owns an open file. */
 export class SegmentReader {
   readonly #file: DatabaseFile;
   readonly #tables: ReadonlyMap<string, Table>;
@@ -51,7 +58,7 @@ export class SegmentReader {
   constructor({ dataDir, ledgerPath }: { readonly dataDir: string; readonly ledgerPath: string }) {
     this.#keys = PublicKeys.load(join(dataDir, 'keys'));
     this.#file = new DatabaseFile(ledgerPath, { isDirect: true, pieceBytes: wholePieceBytes });
-    this.#tables = this.#file.tables(() => {}); // what is wrong with them is told by whoever asks for segments
+    this.#tables = this.#file.tables(() => {}); // damage is reported by fsck.ts
   }
 
   close(): void {
@@ -70,10 +77,10 @@ export class SegmentReader {
     const shared = { file: this.#file, tables: this.#tables, findings, onDamage };
     const leaves = Math.min(segmentLeaves, size - first);
     const indexes = new SegmentIndexes({ ...shared, ...job });
-    // What is wrong with their rows is told by whoever reads all of them.
+    // Malformed rows are reported by `checkHeads`, which reads all of them.
     const heads = () =>
       readHeads({ ...shared, findings: new Findings() }, first === 0 ? 0 : first + 1, first + leaves);
-    const wanted = new WantedRoots(heads(), job.alsoAt);
+    const wanted = new RootRecorder(heads(), job.alsoAt);
     const check = new EntriesCheck({
       ...{ ...shared, keys: this.#keys, indexes, first, leaves, signatures },
       onSize: (at, root) => wanted.reached(first + at, root),

@@ -1,10 +1,13 @@
 import type { DatabaseFile } from './database-file.ts';
 import { keyNumber } from './row-keys.ts';
 
-/** A signature alone has 128 digits. */
+/** Minimum size of an entry: its signature has 128 digits. */
 const leastEntryBytes = 128;
 
-/** Where copies of each entry lie in the file: the first and the last that a scan of all pages met. 12 bytes a leaf. */
+/**
+ * Locations of copies of each entry in the file: the first and the last that a scan of all pages found. 12
+ * bytes per leaf.
+ */
 export class StrayEntries {
   readonly #file: DatabaseFile;
   readonly #pages: readonly Uint32Array[];
@@ -15,7 +18,7 @@ export class StrayEntries {
     this.#pages = [new Uint32Array(size), new Uint32Array(size)];
     this.#nodes = [new Uint16Array(size), new Uint16Array(size)];
     for (const { page, node, key, bytes } of file.strayRows()) {
-      // Keys of one number are those of `history` too, whose values are 16 bytes.
+      // Keys of `history` are single numbers too, but its values have 16 bytes.
       const index = bytes > leastEntryBytes ? keyNumber(key) : -1;
       if (index < 0 || index >= size) continue;
       const copy = this.#pages[0]![index] === 0 ? 0 : 1;

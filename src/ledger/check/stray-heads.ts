@@ -3,17 +3,18 @@ import type { SignedHead } from '../storage/storage.ts';
 import type { PublicKeys } from './public-keys.ts';
 
 /**
- * Signed heads outside the table that are kept in memory, 200 bytes each and for a while twice as many: 200 MB. A torn
- * page has 25 rows, so that only a file whose table of heads is lost as a whole comes here, and then the newest count.
+ * Limit of signed heads outside the table that are kept in memory: 200 bytes each, temporarily twice as many,
+ * 200 MB in total. A torn page has 25 rows, so the limit is reached only if the whole table of heads is lost,
+ * and then the newest heads matter.
  */
 export const maxStrayHeads = 500_000;
 
-/** Signed heads from anywhere in a file, once each: the largest so many of them, by size and time. */
-export class StrayHeads {
+/** Signed heads from anywhere in a file, without duplicates: the largest up to a limit, by size and time. */
+export class OrphanHeads {
   readonly #keys: PublicKeys;
   readonly #limit: number;
   #rows = new Set<string>();
-  /** The largest that was given up: what isn't above it need not be looked at. */
+  /** The largest dropped row; smaller rows are skipped. */
   #floor = '';
   #overlooked = 0;
 
@@ -22,40 +23,40 @@ export class StrayHeads {
     this.#limit = limit;
   }
 
-  /** Takes a row of the table `heads`, whose bytes are copied, if it is signed. */
+  /** Adds a row of the table `heads` if it is signed. Its bytes are copied. */
   add(row: Buffer): void {
     const text = sortable(row);
     if (text <= this.#floor || this.#rows.has(text)) return;
     const head = readHeadValue(row);
     if (head === undefined || !this.#keys.isSigned(head)) return;
     this.#rows.add(text);
-    if (this.#rows.size >= 2 * this.#limit) this.#shed();
+    if (this.#rows.size >= 2 * this.#limit) this.#dropSmallest();
   }
 
-  /** No more come. */
+  /** Finishes adding. */
   end(): void {
-    this.#shed();
+    this.#dropSmallest();
     this.#rows = new Set([...this.#rows].sort());
   }
 
-  /** How many at least were given up because there were too many. */
+  /** Lower bound of the number of heads dropped because of the limit. */
   get overlooked(): number {
     return this.#overlooked;
   }
 
-  /** After the end. */
+  /** Leaves of the largest head. Valid after `end`. */
   get largest(): number {
     let last: string | undefined;
     for (const text of this.#rows) last = text;
     return last === undefined ? 0 : headIn(last).size;
   }
 
-  /** By size and time, after the end. */
+  /** Yields the heads by size and time. Valid after `end`. */
   *heads(): Generator<SignedHead> {
     for (const text of this.#rows) yield headIn(text);
   }
 
-  #shed(): void {
+  #dropSmallest(): void {
     const count = this.#rows.size - this.#limit;
     if (count <= 0) return;
     const sorted = [...this.#rows].sort();
@@ -67,7 +68,10 @@ export class StrayHeads {
 
 const scratch = Buffer.alloc(headRowBytes);
 
-/** One character a byte, size and time in front: 8 bytes each, of which a row has the root between. */
+/**
+ * Encodes a row as one character per byte, with size and time first; in the row, the root is between these
+ * 8-byte fields.
+ */
 function sortable(row: Buffer): string {
   row.copy(scratch, 0, 0, 8);
   row.copy(scratch, 8, 40, 48);

@@ -4,9 +4,12 @@ import { mendMeta } from './database-meta.ts';
 import { branchPage, childOf, nodesWrong } from './database-page.ts';
 import { RowCursor } from './row-cursor.ts';
 
-/** Values of other tables than the log's may be as large as this. */
+/** Limit for values of tables outside the log. */
 const maxValueBytes = 2 ** 30;
-/** The leaves of these are not read at a start on a larger file: with them, a GB takes 1 s, and 5 s from a slow disk. */
+/**
+ * Tables whose leaves are not read at the start on a larger file. Reading them takes 1 s per GB, and 5 s on a
+ * slow disk.
+ */
 const largeTables: ReadonlySet<string> = new Set([
   'event-parts',
   'event-headers',
@@ -14,21 +17,21 @@ const largeTables: ReadonlySet<string> = new Set([
   'event-leavings',
 ]);
 const maxWalkedAtStart = 2 ** 30;
-/** Damaged places that are named. */
+/** Damaged places that are listed. */
 const maxNamed = 100;
 
 interface WalkOptions {
   readonly isDirect?: boolean;
-  /** Tables whose leaves are not read: only where they are is checked. */
+  /** Tables whose leaves are not read; only their page numbers are checked. */
   readonly unread?: ReadonlySet<string> | undefined;
-  /** Accepts one meta page that is not whole, where the other can take its place. */
+  /** Accepts one damaged meta page if the other can take its place. */
   readonly mayTear?: boolean;
 }
 
 /**
- * Every place of an LMDB file at which a tree cannot be followed: meta pages, page numbers, kinds and bounds of pages,
- * nodes, order of keys, pages that two places use, and tables with other rows than they count. LMDB itself follows such a
- * place and may end the process. Values are not read, except the lists of free pages.
+ * Returns every place of an LMDB file at which a tree cannot be followed: meta pages, page numbers, types and
+ * bounds of pages, nodes, order of keys, pages used twice, and tables whose row count is wrong. LMDB follows
+ * such a place and may end the process. Values are not read, except the lists of free pages.
  */
 export function treeDamage(
   path: string,
@@ -49,7 +52,7 @@ export function treeDamage(
     const onDamage = ({ page, table, what }: PageDamage) =>
       note(`page ${page}, in the table ${table}, cannot be followed: ${what}`);
     if (file.tornMeta !== undefined && !(mayTear && file.areMetasInStep))
-      note(`meta page ${file.tornMeta} is not whole`);
+      note(`meta page ${file.tornMeta} is damaged`);
     else if (file.tornMeta === undefined && !file.areMetasInStep)
       note('the meta pages do not belong to two consecutive transactions');
     const checkRows = (table: Table, next: (cursor: RowCursor) => boolean) => {
@@ -91,11 +94,11 @@ function checkBranches(file: UsedPages, table: Table, onDamage: (damage: PageDam
 }
 
 /**
- * Walks siem.mdb before LMDB maps it, and mends a meta page that a power failure cut. Reads through the system's cache, in
- * which LMDB will look for the same pages.
+ * Walks siem.mdb before LMDB maps it, and repairs a meta page that a power failure truncated. Reads through
+ * the page cache, because LMDB will read the same pages.
  *
- * @returns a warning where it mended one
- * @throws Error with one clear line where LMDB would follow a damaged page
+ * @returns a warning if a meta page was repaired
+ * @throws Error with a one-line message if LMDB would follow a damaged page
  */
 export function requireSoundTree(path: string): string[] {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -106,15 +109,15 @@ export function requireSoundTree(path: string): string[] {
     const torn = mendMeta(path);
     return torn === undefined
       ? []
-      : [`meta page ${torn} of ${path} was not whole and is mended: the last change may be missing`];
+      : [`meta page ${torn} of ${path} was damaged and has been repaired; the last change may be missing`];
   }
   throw new Error(
-    `${path} is damaged (${damage}): check the disk; \`candor fsck\` lists all damage, and ` +
-      '`candor restore --replace <backup>` brings a backup back',
+    `${path} is damaged (${damage}); check the disk. \`candor fsck\` lists all damage, and ` +
+      '`candor restore --replace <backup>` restores a backup',
   );
 }
 
-/** A database that is walked once. Owner of the set of pages that were met: one page belongs to one place. */
+/** A database file that is walked once. Owns the set of used pages: each page belongs to one place. */
 class UsedPages extends DatabaseFile {
   readonly #used: Uint8Array;
 
@@ -123,7 +126,7 @@ class UsedPages extends DatabaseFile {
     this.#used = new Uint8Array(Math.ceil(this.fileBytes / this.pageBytes / 8) + 1);
   }
 
-  /** Takes a page that is not read. */
+  /** Marks a page that is not read as used. */
   takePage(n: number): string | undefined {
     if (!(n > 1 && n < this.pages)) return `there is no page ${n}`;
     if ((n + 1) * this.pageBytes > this.fileBytes) return 'it lies beyond the end of the file';
@@ -139,8 +142,8 @@ class UsedPages extends DatabaseFile {
   }
 
   /**
-   * A record of the list of free pages: how many words, then numbers of pages. A negative word is the length of the run
-   * that begins with the page behind it; 0 is an empty place.
+   * Marks the pages in a record of the free list as used. The record has a count of words, then page numbers.
+   * A negative word is the length of the run that starts with the following page number; 0 is an empty slot.
    */
   takeFree(record: Buffer): string | undefined {
     if (record.length % 8 !== 0 || record.length === 0) return `it has ${record.length} bytes`;
@@ -162,7 +165,10 @@ class UsedPages extends DatabaseFile {
     return undefined;
   }
 
-  /** Pages beyond the end of the file are free, as LMDB leaves them off, and used once or the file is damaged already. */
+  /**
+   * Marks pages as used. Pages beyond the end of the file are free ones that LMDB omits, used once, unless
+   * the file is damaged already.
+   */
   #take(first: number, pages: number): string | undefined {
     const end = Math.min(first + pages, this.#used.length * 8);
     for (let page = first; page < end; page++) {

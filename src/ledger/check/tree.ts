@@ -18,9 +18,9 @@ interface Subtree {
 }
 
 /**
- * Joins segments, in order, to the whole tree: the pages of nodes above them, and the roots of all heads. The root at a
- * size within a segment is folded from the complete subtrees of segments before it and the segment's own root, because
- * RFC 6962 folds the right edge from the right.
+ * Joins segments, in order, to the whole tree: the pages of nodes above them, and the roots of all heads. The
+ * root at a size within a segment is folded from the complete subtrees of earlier segments and the segment's
+ * own root, because RFC 6962 folds the right edge from the right.
  */
 export class TreeJoin {
   readonly #input: {
@@ -58,7 +58,7 @@ export class TreeJoin {
     else if (part.leaves === segmentLeaves) this.#append(part.root);
   }
 
-  /** Holds the pages above the segments against the stored ones. */
+  /** Compares the pages above the segments with the stored ones. */
   end(): void {
     if (this.#broken || this.#size < segmentLeaves) return;
     const { file, tables, findings } = this.#input;
@@ -68,7 +68,7 @@ export class TreeJoin {
       const name = `page ${level + segmentLevels}/${index} of the nodes`;
       if (stored === undefined) findings.add('node_missing', `${name} is missing`, index);
       else if (Buffer.compare(stored, bytes) !== 0)
-        findings.add('node_altered', `${name} is not what the entries give`, index);
+        findings.add('node_altered', `${name} does not match the entries`, index);
     }
   }
 
@@ -92,14 +92,14 @@ export class TreeJoin {
     const { findings } = this.#input;
     if (signed !== undefined) {
       if (equalHashes(signed, root)) return;
-      findings.add('head_root', `the head of ${size} leaves has another root than the entries give`, size);
+      findings.add('head_root', `the root of the head of ${size} leaves does not match the entries`, size);
       return;
     }
     for (const { head, source, root: code } of this.#witnesses) {
       if (head.size !== size || equalHashes(head.root, root)) continue;
       findings.add(
         code,
-        `the head in ${source}, of ${size} leaves, has another root than the entries give`,
+        `the root of the head of ${size} leaves in ${source} does not match the entries`,
         size,
       );
     }

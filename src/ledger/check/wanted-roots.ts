@@ -1,21 +1,22 @@
 import { equalHashes, type Hash, hashBytes } from '../../tlog/tree.ts';
 import type { SignedHead } from '../storage/storage.ts';
 
-/** The root of a segment's own leaves at a size, and, for a head, the root that was signed. */
+/** The root of a segment's own leaves at a size, and, for a head, the signed root. */
 export interface RootAt {
   readonly size: number;
   readonly root: Hash;
   readonly signed: Hash | undefined;
 }
 
-/** Bytes of one packed: size, whether something was signed, both roots. */
+/** Bytes of a packed root: size, whether there is a signed root, both roots. */
 const packedBytes = 8 + 1 + 2 * hashBytes;
 
 /**
- * Heads of a segment and other sizes, ascending, as the tree comes to them. They are packed into one buffer: a segment may
- * have a head for each leaf, and as objects those would take ten times as much, and long to cross threads.
+ * Records roots at heads of a segment and at other sizes, ascending, while the tree grows. They are packed
+ * into one buffer: a segment may have a head for each leaf, and objects would take ten times as much memory,
+ * and long to cross threads.
  */
-export class WantedRoots {
+export class RootRecorder {
   readonly #heads: Generator<SignedHead>;
   readonly #also: readonly number[];
   #head: SignedHead | undefined;
@@ -30,7 +31,7 @@ export class WantedRoots {
     this.#head = this.#take();
   }
 
-  /** What was found, in a form that crosses threads; to be read with `unpackRoots`. */
+  /** The recorded roots in a form that crosses threads; read with `unpackRoots`. */
   get packed(): Uint8Array {
     return this.#packed.subarray(0, this.#length);
   }
@@ -48,7 +49,7 @@ export class WantedRoots {
     for (const signed of wanted) this.#add({ size, root, signed });
   }
 
-  /** Heads are signed anew at the same size: once is enough where the same root was signed. */
+  /** Heads of the same size are signed repeatedly; a repeated root is recorded once. */
   #add(found: RootAt): void {
     const last = this.#last;
     this.#last = found;

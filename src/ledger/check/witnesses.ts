@@ -4,7 +4,7 @@ import type { SignedHead } from '../storage/storage.ts';
 import type { FindingCode, Findings } from './findings.ts';
 import type { PublicKeys } from './public-keys.ts';
 
-/** A head kept outside the file: the log's first `head.size` leaves must give its root. */
+/** A head stored outside the file: the log's first `head.size` leaves must have its root. */
 export interface WitnessedHead {
   readonly head: SignedHead;
   readonly source: string;
@@ -13,8 +13,8 @@ export interface WitnessedHead {
 }
 
 /**
- * The signed heads that anchor and journal remember, by size. What of them is unreadable or not signed by this log is a
- * finding; it is no evidence against the log (see `Journal.read`).
+ * Returns the signed heads in anchor and journal, by size. Unreadable heads and heads not signed by this log
+ * become findings; they are not evidence against the log (see `Journal.read`).
  */
 export async function readWitnesses(
   paths: { readonly anchor: string; readonly journal: string },
@@ -34,7 +34,7 @@ async function readTheAnchor(path: string, keys: PublicKeys, findings: Findings)
   }
   if (anchor.kind === 'missing') return [];
   if (anchor.kind === 'unreadable') {
-    findings.add('anchor_unreadable', `the anchor ${path} holds no head: ${anchor.why}`);
+    findings.add('anchor_unreadable', `the anchor ${path} has no head: ${anchor.why}`);
     return [];
   }
   const { head } = anchor;
@@ -61,8 +61,7 @@ async function readTheJournal(
     const message = `line ${line} of the journal has a head of ${size} leaves that is not signed by this log`;
     findings.add('journal_signature', message, line);
   }
-  if (count > lines.length)
-    findings.add('journal_signature', 'and lines before them', 0, count - lines.length);
+  if (count > lines.length) findings.add('journal_signature', 'and earlier lines', 0, count - lines.length);
   const { regression } = reading;
   const source = { source: 'the journal', root: 'journal_root', ahead: 'journal_ahead' } as const;
   return { heads: reading.heads.map((head) => ({ head, ...source })), regression };

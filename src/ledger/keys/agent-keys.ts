@@ -8,11 +8,14 @@ import type { LedgerKeyPurpose } from '../ledger.ts';
 import { type Signer, SignerError } from './signer.ts';
 
 export interface AgentOptions {
-  /** Path of the Unix socket. Absent: keys of an agent cannot sign. */
+  /** Path of the Unix socket. Without it, keys of an agent cannot sign. */
   readonly socket?: string;
-  /** Purposes whose new keys come from the agent. Not access tokens: jose signs these with a key in memory. */
+  /**
+   * Purposes whose new keys come from the agent. Access tokens are excluded, because jose signs them with a
+   * key in memory.
+   */
   readonly purposes: readonly string[];
-  /** `<purpose>=SHA256:<fingerprint>` of keys that are used although their comment does not name the purpose. */
+  /** Additional keys, as `<purpose>=SHA256:<fingerprint>`, whose comment does not name the purpose. */
   readonly keys: readonly string[];
 }
 
@@ -20,8 +23,8 @@ export interface AgentOptions {
 export type ReportFault = (message: string | undefined) => void;
 
 /**
- * The keys in an ssh-agent. Each signature is verified before it is returned. A key that fails is not asked again by
- * those who sign: they fail at once, until a probe in the background gets a valid signature.
+ * The keys in an ssh-agent. Each signature is verified before it is returned. After a failure, signing with
+ * that key fails immediately until a background probe gets a valid signature.
  */
 export class AgentKeys {
   readonly #options: AgentOptions;
@@ -64,7 +67,7 @@ export class AgentKeys {
     return this.#options.purposes.includes(purpose);
   }
 
-  /** The signer of a key; the same one each time. */
+  /** Returns the signer of a key, always the same object. */
   signer(publicKey: Uint8Array): Signer {
     const name = fingerprintOf(publicKey);
     const known = this.#signers.get(name);
@@ -78,16 +81,16 @@ export class AgentKeys {
     return signer;
   }
 
-  /** A key that has ended: its faults are no longer reported. */
+  /** Stops reporting faults of a key that has ended. */
   forget(publicKey: Uint8Array): void {
     if (this.#signers.delete(fingerprintOf(publicKey))) this.#changed();
   }
 
   /**
-   * The first key in the agent for this purpose that no log has used, once it has signed. `used` are the public keys of
-   * this log, base64url.
+   * Returns the first key in the agent for this purpose that no log has used, after a test signature. `used`
+   * are the public keys of this log, base64url.
    *
-   * @throws SignerError when there is none, with what to do
+   * @throws SignerError, with instructions, without one
    */
   async unused(purpose: LedgerKeyPurpose, used: ReadonlySet<string>): Promise<Uint8Array> {
     for (const { publicKey } of await this.#identities(purpose)) {
@@ -113,7 +116,7 @@ export class AgentKeys {
     await probe.signLater(probeMessage);
   }
 
-  /** Tries these keys, so that the first append does not have to wait for an agent that hangs. */
+  /** Probes these keys, so that the first append does not have to wait for an unresponsive agent. */
   async probe(publicKeys: readonly Uint8Array[]): Promise<void> {
     await Promise.allSettled(publicKeys.map((publicKey) => this.signer(publicKey).signLater(probeMessage)));
   }
@@ -147,7 +150,7 @@ export class AgentKeys {
     return this.#blocking ?? noSocket();
   }
 
-  /** A signer failed, recovered or ended. */
+  /** Called when a signer failed, recovered or ended. */
   #changed(): void {
     const faults = [...this.#signers.values()].flatMap(({ fault }) => fault?.message ?? []);
     this.#report(faults.length === 0 ? undefined : [...new Set(faults)].join('; '));
@@ -170,7 +173,7 @@ interface AgentSignerParts {
   onFault(): void;
 }
 
-/** One key of the agent. Owner of its fault. */
+/** One key of the agent. Owns its fault. */
 class AgentSigner implements Signer {
   readonly #name: string;
   readonly #public: KeyObject | undefined;
@@ -201,7 +204,7 @@ class AgentSigner implements Signer {
     return this.#try(message);
   }
 
-  /** Whether the agent signs again. */
+  /** Clears the fault if the agent signs again. */
   async retry(): Promise<void> {
     try {
       await this.#try(probeMessage);
@@ -219,28 +222,34 @@ class AgentSigner implements Signer {
     }
   }
 
-  /** The signature, if the public key verifies it. */
+  /** Returns the signature if the public key verifies it. */
   #verified(message: Uint8Array, signature: Uint8Array): Uint8Array {
     if (this.#public === undefined || !verifyEd25519(this.#public, message, signature))
-      throw new AgentError('the ssh-agent sent a signature that does not verify');
+      throw new AgentError('the ssh-agent returned an invalid signature');
     return signature;
   }
 
   #failed(error: unknown): unknown {
     if (!(error instanceof AgentError || error instanceof SignerError)) return error;
     const isNew = this.#fault === undefined;
-    this.#fault = new SignerError(`key ${this.#name} cannot sign: ${error.message}; nothing was kept`);
+    this.#fault = new SignerError(`key ${this.#name} cannot sign: ${error.message}; nothing was stored`);
     if (isNew) this.#parts.onFault();
     return this.#fault;
   }
 }
 
-/** Cannot be taken for anything else that a key of the log signs: no head, no canonical JSON, no note. */
+/**
+ * Cannot be confused with any other message that a key of the log signs: it is not a head, canonical JSON, or
+ * a note.
+ */
 const probeMessage = new TextEncoder().encode('candor signer probe');
 
 const commentOf = (purpose: string): string => `candor:${purpose}`;
 
-/** As `ssh-add -l` prints it: SHA-256 of the key blob (RFC 8709, section 4), base64 without padding. */
+/**
+ * Formats a fingerprint as `ssh-add -l` does: SHA-256 of the key blob (RFC 8709, section 4), base64 without
+ * padding.
+ */
 function fingerprintOf(publicKey: Uint8Array): string {
   const algorithm = Buffer.from('\0\0\0\x0bssh-ed25519\0\0\0\x20', 'latin1');
   const digest = createHash('sha256').update(algorithm).update(publicKey).digest('base64');

@@ -13,7 +13,7 @@ import type { Key, KeyRing } from './key-ring.ts';
 import { finishKeyFiles, retirement, takeOver } from './key-takeover.ts';
 import { dueStep, type RotationSchedule } from './rotation-schedule.ts';
 
-/** The key that was changed, and the entries that tell of it. */
+/** A changed key, and the entries that record the change. */
 export interface KeyChange {
   readonly key: Key;
   readonly entryIds: readonly string[];
@@ -23,45 +23,46 @@ type EntryMaker = (id: string, nowMs: number) => UnsignedEntry;
 
 export interface KeyChangesParts {
   readonly keys: KeyRing;
-  /** Of an entry, by its id; undefined where the log hasn't got it. */
+  /** Returns the index of an entry by its id; undefined if the log lacks it. */
   readonly indexOf: (entryId: string) => number | undefined;
   readonly sequencer: Sequencer;
   readonly findings: OpenFindings;
   readonly clock: Clock;
   readonly hooks: LedgerHooks;
   readonly schedule: RotationSchedule;
-  /** Appends to the log as anybody does. */
+  /** Appends entries through the ledger's public path. */
   append(entries: readonly UnsignedEntry[]): Promise<unknown>;
 }
 
 /**
- * The life of keys: from published to signing to retired or revoked, one change at a time.
+ * Manages the life of keys, from pending to active to retired or revoked, one change at a time.
  *
- * A rotation, and what a crash after each step means:
+ * Steps of a rotation, and the effect of a crash after each:
  *
- *     1. the new key's file, pending    published; a rotation that is due goes on at the next start
- *     2. key.rotated is in the log      the old key signed the head that covers it; the next start repeats this step,
- *                                       which adds nothing, and goes on
- *     3. both files, in one turn with   the first file tells what the second is to be
+ *     1. the new key's file, pending    published; a rotation that is due continues at the next start
+ *     2. key.rotated is in the log      the old key signed the head that covers it; the next start repeats
+ *                                       this step, which adds nothing, and continues
+ *     3. both files, in one turn with   the first file determines the second
  *        the last commit of the old key
- *     4. key.retired is in the log      the old key's file holds the entry; the next start appends what is missing
+ *     4. key.retired is in the log      the old key's file holds the entry; the next start appends missing
+ *                                       entries
  *
- * A step that fails ends the change, not the process: the files are read again, as at a start, before anything is
- * signed, and the next tick goes on where they are. Until then the finding `key_rotation_failed` is open.
+ * A failed step ends the change, not the process. The files are read again, as at a start, before anything is
+ * signed, and the next tick continues from their state. Until then the finding `key_rotation_failed` is open.
  */
 export class KeyChanges {
   readonly #parts: KeyChangesParts;
-  /** Entries that files of keys promise and the log hasn't got. */
-  #owed: UnsignedEntry[] = [];
+  /** Entries that key files promise but the log lacks. */
+  #promised: UnsignedEntry[] = [];
   #changing = false;
-  /** The files' promises must be compared with the log before a key changes. */
+  /** Whether the files' promises must be compared with the log before a key changes. */
   #isUnread = true;
-  /** A write failed: the files may differ from what is in memory. */
+  /** Whether a write failed, so that the files may differ from memory. */
   #isUnsure = false;
-  /** Why the last change failed, by purpose. */
+  /** Errors of the last change, by purpose. */
   readonly #failures = new Map<string, string>();
   #closed = false;
-  /** The work that has the keys to itself, and all that waits behind it. */
+  /** The work that has exclusive use of the keys, and everything queued after it. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(parts: KeyChangesParts) {
@@ -69,23 +70,26 @@ export class KeyChanges {
   }
 
   /**
-   * Does what is due: what the last process or a failed change began, what the schedule wants, and what a full queue or
-   * disk put off.
+   * Performs pending work: changes that the last process or a failed attempt began, scheduled rotations, and
+   * entries delayed by a full queue or disk.
    */
   async tick(): Promise<void> {
     if (this.#changing) return;
     if (this.#isUnread && !(await this.#finish())) return;
     if (this.#parts.sequencer.isHeld) return;
-    this.#signAnew();
-    await this.#appendOwed().catch(later);
+    this.#resignIfRevoked();
+    await this.#appendPromised().catch(ignoreServiceError);
     for (const purpose of ledgerPurposes) {
       const step = this.#changing ? undefined : this.#dueStep(purpose);
       if (step === undefined) continue;
-      await this.#change(purpose, () => this.#due(purpose, step)).catch(later);
+      await this.#change(purpose, () => this.#due(purpose, step)).catch(ignoreServiceError);
     }
   }
 
-  /** A key in a file moves to the agent, or back, as another key: by a rotation, once the setting asks for it. */
+  /**
+   * Returns the due step of a purpose. A key in the wrong place, file or agent, is replaced by a rotation,
+   * once the setting asks for it.
+   */
   #dueStep(purpose: LedgerKeyPurpose): 'publish' | 'take_over' | undefined {
     const { keys, schedule } = this.#parts;
     const [active, pending] = [keys.active(purpose), keys.pending(purpose)];
@@ -102,7 +106,7 @@ export class KeyChanges {
     return this.#change(purpose, async () => {
       const published = this.#parts.keys.pending(purpose);
       const successor =
-        published === undefined ? await this.#publish(purpose, { actor }) : this.#hasten(published, actor);
+        published === undefined ? await this.#publish(purpose, { actor }) : this.#expedite(published, actor);
       return this.#takeOver(successor);
     });
   }
@@ -114,7 +118,7 @@ export class KeyChanges {
       if (key.state !== 'pending') {
         throw new ServiceError(
           'INVALID_TRANSITION',
-          `key ${key.kid} is ${key.state}; only a pending one can be given up`,
+          `key ${key.kid} is ${key.state}; only a pending key can be retired`,
         );
       }
       const data = { purpose: key.purpose, ...(key.purpose === 'access-token' ? {} : { to_size: 0 }) };
@@ -127,14 +131,14 @@ export class KeyChanges {
     return this.#change(this.#find(id).purpose, async () => {
       const key = this.#find(id);
       const { kid, state, purpose } = key;
-      if (state === 'revoked') throw new ServiceError('INVALID_TRANSITION', `key ${kid} is revoked already`);
+      if (state === 'revoked') throw new ServiceError('INVALID_TRANSITION', `key ${kid} is already revoked`);
       if (state !== 'active' || purpose === 'witness') {
         return this.#end(key, 'revoked', (id, now) =>
           entryOf(keyRevoked(kid, { purpose, reason }, actor), id, now),
         );
       }
-      // Not by a pending key that may be there: who took this one from the disk may have taken that one too. It is
-      // revoked as well, or it would take over when it is due.
+      // Does not promote a pending key: an attacker who took the active key from the disk may have taken that
+      // one too. The pending key is revoked as well, or it would take over when it is due.
       const fresh = await this.#parts.keys.newKey(purpose, this.#now());
       const published = this.#parts.keys.pending(purpose);
       const entryIds: string[] = [];
@@ -151,7 +155,7 @@ export class KeyChanges {
         entry: entryOf(keyRevoked(kid, data, actor), uuid7(now), now),
       }));
       entryIds.push(own);
-      await this.#appendOwed();
+      await this.#appendPromised();
       return { key: this.#find(kid), entryIds };
     });
   }
@@ -163,7 +167,7 @@ export class KeyChanges {
     return run;
   }
 
-  /** Refuses further changes; resolves when none is under way. */
+  /** Refuses further changes; resolves when none is in progress. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#turn;
@@ -176,7 +180,7 @@ export class KeyChanges {
     if (step === 'take_over' && pending !== undefined) await this.#takeOver(pending);
   }
 
-  /** 1. From now on the key is in the key set. */
+  /** 1. From here on the key is in the key set. */
   async #publish(purpose: LedgerKeyPurpose, how: Pick<Succession, 'actor' | 'due'>): Promise<Key> {
     const { keys, hooks } = this.#parts;
     const now = this.#now();
@@ -188,8 +192,8 @@ export class KeyChanges {
     return successor;
   }
 
-  /** A scheduled successor is wanted now. */
-  #hasten(key: Key, actor: string): Key {
+  /** Makes a scheduled successor take over immediately. */
+  #expedite(key: Key, actor: string): Key {
     const { due: _later, ...succession } = successionOf(key);
     const successor = key.with({ ...key.file, svc_succession: { ...succession, actor } });
     this.#write([successor]);
@@ -205,24 +209,24 @@ export class KeyChanges {
     await keys.check(successor);
     const names = { old_kid: old.kid, new_kid: successor.kid, new_fingerprint: successor.fingerprint };
 
-    // 2. The head that covers this entry is signed by the old key, and released.
+    // 2. The old key signs the head that covers this entry, and the head is released.
     await append([entryOf(keyRotated({ purpose, ...names }, actor), entry_id, this.#now())]);
     hooks.at('key-rotated');
 
     // 3. and 4.
     const retired = this.#replace(old, successor, (size, now) => retirement(old, size, now, actor));
-    await this.#appendOwed();
+    await this.#appendPromised();
     return { key: this.#find(successor.kid), entryIds: [entry_id, retired] };
   }
 
   /**
-   * Everything in one turn: what was signed before is committed, nothing is signed in between. Returns the id of the
-   * entry of the key that ends.
+   * Replaces a key within one turn: earlier entries are committed, and nothing is signed in between. Returns
+   * the id of the entry about the ended key.
    */
   #replace(old: Key, successor: Key, end: (size: number, nowMs: number) => Ending): string {
     const { sequencer, hooks } = this.#parts;
     const size = sequencer.settle();
-    // The clock may have gone back behind the last head, which must not lie outside of its key's time.
+    // The clock may be behind the last head, whose time must be within its key's time.
     const timeMs = Math.max(this.#now(), milliseconds(sequencer.head?.timestampNs ?? 0n));
     const ending = end(size, timeMs);
     const changed = takeOver(old, successor, { size, timeMs, ending });
@@ -231,41 +235,44 @@ export class KeyChanges {
       renamed: (key) => hooks.at(key === changed[0] ? 'new-key-active' : 'old-key-ended'),
     });
     if (old.purpose === 'transparency-sth') sequencer.signWith(changed[0]);
-    this.#owed.push(ending.entry);
-    this.#signAnew();
+    this.#promised.push(ending.entry);
+    this.#resignIfRevoked();
     hooks.at('keys-changed');
     return ending.entry.id;
   }
 
-  /** A key ends that nothing takes the place of, and the log is told. */
+  /** Ends a key without successor and appends the entry. */
   async #end(key: Key, state: Ending['state'], entryWith: EntryMaker): Promise<KeyChange> {
     const entryId = this.#endAlone(key, state, entryWith);
-    await this.#appendOwed();
+    await this.#appendPromised();
     return { key: this.#find(key.kid), entryIds: [entryId] };
   }
 
-  /** Returns the id of the entry. */
+  /** Ends a key. Returns the id of its entry, which is not appended yet. */
   #endAlone(key: Key, state: Ending['state'], entryWith: EntryMaker): string {
     const now = this.#now();
     const entry = entryWith(uuid7(now), now);
     this.#write([key.with(ended(key.file, { state, entry }, 0, now))]);
     this.#parts.hooks.at('old-key-ended');
-    this.#owed.push(entry);
-    this.#signAnew();
+    this.#promised.push(entry);
+    this.#resignIfRevoked();
     return entry.id;
   }
 
-  /** Nobody is to be shown a head that verifiers refuse. */
-  #signAnew(): void {
+  /** Signs the current head again if its signer is revoked, because verifiers refuse such a head. */
+  #resignIfRevoked(): void {
     const { keys, sequencer } = this.#parts;
     sequencer.settle();
     const signer = sequencer.head?.keyId;
     if (signer !== undefined && keys.get(signer)?.state === 'revoked') sequencer.resign();
   }
 
-  /** Where the log takes nothing now, the next tick or the next start tries again: the change itself is done. */
-  async #appendOwed(): Promise<void> {
-    const entries = [...this.#owed];
+  /**
+   * Appends promised entries. If the log refuses them, the next tick or start retries; the key change itself
+   * is done.
+   */
+  async #appendPromised(): Promise<void> {
+    const entries = [...this.#promised];
     if (entries.length === 0) return;
     try {
       const now = this.#now();
@@ -274,13 +281,13 @@ export class KeyChanges {
       if (error instanceof ServiceError && error.code !== 'WORKER_LOST') return;
       throw error;
     }
-    this.#owed = this.#owed.filter((entry) => !entries.includes(entry));
+    this.#promised = this.#promised.filter((entry) => !entries.includes(entry));
     this.#parts.hooks.at('key-end-logged');
   }
 
   /**
-   * Takes over what the key files say, as a start does: a change of two files is finished, heads are signed by the
-   * active key, and entries that the files promise are owed to the log. False where that has to wait.
+   * Applies the state of the key files, as at a start: completes a change of two files, signs heads with the
+   * active key, and collects entries that the files promise. Returns false if this has to wait.
    */
   async #finish(): Promise<boolean> {
     const { keys, sequencer, indexOf } = this.#parts;
@@ -295,16 +302,16 @@ export class KeyChanges {
     if (key !== undefined) sequencer.signWith(key);
     this.#isUnsure = false;
     this.#worked('files');
-    sequencer.release(heldFor);
+    sequencer.release(holdReason);
     if (sequencer.isHeld) return false;
     const promised = keys.all().flatMap(({ file }) => file.svc_entries ?? []);
-    this.#owed = promised.filter(({ id }) => indexOf(id) === undefined).sort(byTime);
-    this.#signAnew();
+    this.#promised = promised.filter(({ id }) => indexOf(id) === undefined).sort(byTime);
+    this.#resignIfRevoked();
     this.#isUnread = false;
     return true;
   }
 
-  /** Writes key files. Nothing is signed after a failure until they have been read again. */
+  /** Writes key files. After a failure nothing is signed until they have been read again. */
   #write(keys: readonly Key[], steps?: Parameters<KeyRing['change']>[1]): void {
     try {
       this.#parts.keys.change(keys, steps);
@@ -318,10 +325,10 @@ export class KeyChanges {
     this.#isUnread = true;
     this.#isUnsure = true;
     this.#parts.sequencer.hold(
-      heldFor,
+      holdReason,
       new ServiceError(
         'UNAVAILABLE',
-        'key files could not be written; no entry is taken until they can be read',
+        'key files could not be written; no entries are accepted until they can be read',
       ),
     );
   }
@@ -341,14 +348,14 @@ export class KeyChanges {
     else
       findings.raise(
         'key_rotation_failed',
-        `a change of keys failed and is tried again (${[...this.#failures.values()].join('; ')})`,
+        `a key change failed and will be retried (${[...this.#failures.values()].join('; ')})`,
       );
   }
 
   async #change<T>(purpose: string, work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new ServiceError('UNAVAILABLE', 'the ledger is closing');
     if (this.#changing)
-      throw new ServiceError('CONFLICT', 'another change of keys is under way; try again later');
+      throw new ServiceError('CONFLICT', 'another key change is in progress; try again later');
     this.#changing = true;
     try {
       const done = await this.hold(work);
@@ -358,9 +365,9 @@ export class KeyChanges {
       if (error instanceof ServiceError && error.code !== 'UNAVAILABLE') throw error;
       this.#failed(purpose, error);
       if (error instanceof ServiceError) throw error;
-      // Files and memory may disagree.
+      // Files and memory may differ.
       this.#hold();
-      if (await this.#finish()) await this.#appendOwed();
+      if (await this.#finish()) await this.#appendPromised();
       throw new ServiceError(
         'UNAVAILABLE',
         `the keys could not be changed (${String(error)}); try again later`,
@@ -387,16 +394,16 @@ export class KeyChanges {
   }
 }
 
-/** Why the sequencer holds commits. */
-const heldFor = 'keys';
+/** The reason with which the sequencer holds commits. */
+const holdReason = 'keys';
 
 function successionOf({ kid, file }: Key): Succession {
-  if (file.svc_succession === undefined) throw new Error(`pending key ${kid} succeeds nothing`);
+  if (file.svc_succession === undefined) throw new Error(`pending key ${kid} has no svc_succession`);
   return file.svc_succession;
 }
 
-/** What can't be done now is done by a later tick. A ledger that stopped has said so by itself. */
-function later(error: unknown): void {
+/** Ignores service errors, because a later tick retries. A stopped ledger reports that separately. */
+function ignoreServiceError(error: unknown): void {
   if (!(error instanceof ServiceError)) throw error;
 }
 

@@ -3,18 +3,19 @@ import { limits } from '../../limits.ts';
 import { type KeyFile, KeyFileError } from './key-file.ts';
 
 /**
- * Rounds of PBKDF2-HMAC-SHA512, OWASP's number for it: 0.1 s of a core for each guess, and for each key at start-up.
+ * Rounds of PBKDF2-HMAC-SHA512, as recommended by OWASP: 0.1 s of a core for each guess, and for each key at
+ * start-up.
  */
 const rounds = 210_000;
 
-/** The passphrase is missing or is not the one that the keys are encrypted under. One line, for the operator. */
+/** The passphrase is missing or wrong. The message has one line, for the operator. */
 export class PassphraseError extends Error {
   override readonly name = 'PassphraseError';
 }
 
 /**
- * The private key as a JWE in compact form, as RFC 7517 appendix C has it: the key that encrypts comes from the
- * passphrase by PBES2-HS512+A256KW (RFC 7518, section 4.8), the content is A256GCM.
+ * Encrypts the private key as a JWE in compact form (RFC 7517 appendix C): the encryption key is derived from
+ * the passphrase by PBES2-HS512+A256KW (RFC 7518, section 4.8), the content is encrypted with A256GCM.
  */
 export function encryptPrivate(
   file: Pick<KeyFile, 'kid' | 'x'>,
@@ -30,10 +31,10 @@ export function encryptPrivate(
 }
 
 /**
- * The member `d` of the private key.
+ * Decrypts the member `d` of the private key.
  *
- * @throws PassphraseError where the passphrase doesn't open it; KeyFileError where it can't be what `encryptPrivate`
- * wrote for this key.
+ * @throws PassphraseError for a wrong passphrase; KeyFileError if `encryptPrivate` cannot have written the
+ * JWE for this key
  */
 export async function decryptPrivate(file: KeyFile, jwe: string, passphrase: string): Promise<string> {
   checkHeader(jwe);
@@ -44,7 +45,7 @@ export async function decryptPrivate(file: KeyFile, jwe: string, passphrase: str
   }).catch((error: unknown) => {
     if (error instanceof errors.JWEDecryptionFailed) throw wrongPassphrase(file.kid);
     if (error instanceof errors.JOSEError)
-      throw new KeyFileError(`svc_encrypted is no JWE of a key (${error.message})`);
+      throw new KeyFileError(`svc_encrypted is not a JWE of a key (${error.message})`);
     throw error;
   });
   const jwk: unknown = JSON.parse(new TextDecoder().decode(plaintext));
@@ -56,29 +57,29 @@ export async function decryptPrivate(file: KeyFile, jwe: string, passphrase: str
 }
 
 export function noPassphrase(): PassphraseError {
-  return new PassphraseError('the private keys are encrypted: set CANDOR_KEY_PASSPHRASE to their passphrase');
+  return new PassphraseError('the private keys are encrypted; set CANDOR_KEY_PASSPHRASE to their passphrase');
 }
 
 function wrongPassphrase(kid: string): PassphraseError {
   return new PassphraseError(
-    `CANDOR_KEY_PASSPHRASE does not open the private key ${kid}: it is not the passphrase that the keys were encrypted under`,
+    `CANDOR_KEY_PASSPHRASE does not open the private key ${kid}: the keys were encrypted with another passphrase`,
   );
 }
 
-/** jose refuses too many rounds as it refuses a wrong passphrase. */
+/** Limits the rounds separately, because jose reports too many rounds like a wrong passphrase. */
 function checkHeader(jwe: string): void {
   let rounds: unknown;
   try {
     rounds = decodeProtectedHeader(jwe).p2c;
   } catch {
-    throw new KeyFileError('svc_encrypted is no JWE');
+    throw new KeyFileError('svc_encrypted is not a JWE');
   }
   if (typeof rounds !== 'number' || rounds > limits.maxKeyDerivationRounds) {
     throw new KeyFileError(`svc_encrypted asks for ${String(rounds)} rounds of key derivation`);
   }
 }
 
-/** UTF-8 of the composed form, so that it doesn't depend on the keyboard (RFC 8265, section 4.2). */
+/** Encodes the NFC form as UTF-8, so that the bytes do not depend on the keyboard (RFC 8265, section 4.2). */
 function octets(passphrase: string): Uint8Array {
   return new TextEncoder().encode(passphrase.normalize('NFC'));
 }

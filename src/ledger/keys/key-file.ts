@@ -5,7 +5,7 @@ import { keyPurposes, keyStates, type LifeReason, lifeReasons } from '../../cont
 import { canonicalUuid, uuid7 } from '../../uuid.ts';
 import type { LedgerKeyPurpose, UnsignedEntry } from '../ledger.ts';
 
-/** The keys that a log can't be without; each signs one kind of thing. */
+/** The purposes of the keys that every log must have. Each key signs one kind of data. */
 export const ledgerPurposes = [
   'transparency-sth',
   'event-signing',
@@ -13,65 +13,74 @@ export const ledgerPurposes = [
   'checkpoint',
 ] as const satisfies readonly LedgerKeyPurpose[];
 
-/** How a pending key comes to take over. */
+/** How a pending key takes over. */
 export interface Succession {
-  /** The key that signed when this one was made. */
+  /** The active key when this one was created. */
   readonly replaces: string;
-  /** Id of the `key.rotated` entry: whoever appends it again after a crash adds nothing. */
+  /** Id of the `key.rotated` entry, so that appending it again after a crash adds nothing. */
   readonly entry_id: string;
   readonly actor: string;
-  /** When it is to take over; absent for at once. */
+  /** Time of the takeover; absent for an immediate one. */
   readonly due?: string;
 }
 
-/** What ends with this key's first signature: the key before it, how, and the entry that tells so. */
+/**
+ * The end of the previous key, which takes effect with this key's first signature, and the entry that records
+ * it.
+ */
 export interface Ending {
   readonly kid: string;
   readonly state: 'retired' | 'revoked';
   readonly entry: UnsignedEntry;
 }
 
-/** A life of the log that has its keys and does not have its `log.life_started` entry yet. */
+/** A life of the log that has its keys but not its `log.life_started` entry yet. */
 export interface LifeStart {
   readonly reason: LifeReason;
   /** Id of the entry. A repeated append after a crash adds nothing. */
   readonly entry_id: string;
-  /** ISO 8601; the time of the entry too. */
+  /** ISO 8601; also the time of the entry. */
   readonly at: string;
-  /** Origin of the life before, and the largest head known of it. */
+  /** Origin of the previous life, and its largest known head. */
   readonly previous?: { readonly origin: string; readonly head?: SignedTreeHead };
 }
 
-/** One key file: what is published of a key (RFC 8037, with the attributes of the specification), and what isn't. */
+/**
+ * The content of a key file: the published members (RFC 8037, with the attributes of the specification) and
+ * private ones.
+ */
 export interface KeyFile extends JsonWebKey {
-  /** The private part, base64url: plain, or as a JWE in `svc_encrypted`. Neither, once the key has ended. */
+  /**
+   * The private key, base64url: plain, or as a JWE in `svc_encrypted`. Both are absent once the key has
+   * ended.
+   */
   readonly d?: string;
   readonly svc_encrypted?: string;
-  /** The private part is in an ssh-agent, and nothing of it is in this file. Absent for keys in files. */
+  /** The private key is in an ssh-agent and not in this file. Absent for keys in files. */
   readonly svc_signer?: 'ssh-agent';
-  /** ISO 8601. Absent in files of before rotation: those keys signed as soon as they were made. */
+  /** ISO 8601. Absent in files older than key rotation; those keys were active from the start. */
   readonly svc_created?: string;
   readonly svc_succession?: Succession;
   readonly svc_ending?: Ending;
-  /** What the log must hold of this key's end. */
+  /** Entries about the end of this key, which must be in the log. */
   readonly svc_entries?: readonly UnsignedEntry[];
   /** Only in the event-signing key of a new life, until the entry that begins this life is in the log. */
   readonly svc_life_start?: LifeStart;
 }
 
-/** A key that can't be used. The message says what is wrong with it. */
+/** The key cannot be used. The message says why. */
 export class KeyFileError extends Error {
   override readonly name = 'KeyFileError';
 }
 
-/** A new pair, pending. */
+/** Creates a new pending key pair. */
 export function newKeyFile(purpose: LedgerKeyPurpose, timeMs: number): KeyFile & { readonly d: string } {
   const { x, d } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
   if (x === undefined || d === undefined) throw new Error('a new Ed25519 key has no x or d');
   return { ...pendingFile(purpose, x, timeMs), d };
 }
 
-/** A key whose private part stays in an ssh-agent, pending. */
+/** Creates a pending key whose private key stays in an ssh-agent. */
 export function agentKeyFile(purpose: LedgerKeyPurpose, publicKey: Uint8Array, timeMs: number): KeyFile {
   const x = Buffer.from(publicKey).toString('base64url');
   return { ...pendingFile(purpose, x, timeMs), svc_signer: 'ssh-agent' };
@@ -92,8 +101,9 @@ function pendingFile(purpose: LedgerKeyPurpose, x: string, timeMs: number): KeyF
 }
 
 /**
- * The key from the size `fromSize` on. For heads and checkpoints that is the smallest tree that it signs, for entries
- * the first index. Tokens aren't part of the tree: their keys cover no sizes.
+ * Returns the key as active from size `fromSize` onwards. For heads and checkpoints that is the smallest tree
+ * that it signs, for entries the first index. Keys of access tokens cover no sizes, because tokens are not
+ * part of the tree.
  */
 export function activated(file: KeyFile, fromSize: number, timeMs: number, ending?: Ending): KeyFile {
   const { svc_succession: _done, ...rest } = file;
@@ -107,9 +117,9 @@ export function activated(file: KeyFile, fromSize: number, timeMs: number, endin
 }
 
 /**
- * The key after its end, without its private part. `toSize` is the largest tree whose head it signed, and for entries
- * the index after the last; undefined where nobody knows. A key that never signed covers the empty tree, of which there
- * are no heads.
+ * Returns the key after its end, without its private key. `toSize` is the largest tree whose head it signed,
+ * and for entries the index after the last; undefined if unknown. A key that never signed covers the empty
+ * tree, which has no heads.
  */
 export function ended(
   file: KeyFile,
@@ -133,7 +143,9 @@ export function ended(
   };
 }
 
-/** Purposes without an active key. A log of a time when there were no checkpoint keys can be given one. */
+/**
+ * Returns purposes without an active key. A log older than checkpoint keys may lack one, and then gets it.
+ */
 export function lostPurposes(
   files: readonly KeyFile[],
   isActive: (file: KeyFile) => boolean,
@@ -143,20 +155,26 @@ export function lostPurposes(
   return ledgerPurposes.filter((one) => !held.has(one) && !(isOfBefore && one === 'checkpoint'));
 }
 
-/** Whether the key signs or is to sign, and its private part exists: here, encrypted, or in an ssh-agent. */
-export function signsOrWill(file: KeyFile): boolean {
+/**
+ * Whether the key is active or pending and its private key exists: in the file, encrypted, or in an
+ * ssh-agent.
+ */
+export function hasPrivateKey(file: KeyFile): boolean {
   const { d, svc_encrypted, svc_signer, svc_state } = file;
   if (d !== undefined || svc_encrypted !== undefined) return true;
   return svc_signer !== undefined && (svc_state === 'active' || svc_state === 'pending');
 }
 
-/** The key as a backup holds it: nothing can sign with it again, with an agent neither. */
+/**
+ * Returns the key as a backup holds it: without its private key and without reference to an agent, so it
+ * cannot sign.
+ */
 export function publicHalf(key: KeyFile): KeyFile {
   const { d: _plain, svc_encrypted: _sealed, svc_signer: _agent, ...file } = key;
   return file;
 }
 
-/** What outsiders may see of a key: these members and no others. */
+/** Returns the public members of a key. */
 export function published(file: KeyFile): JsonWebKey {
   const { kty, crv, x, kid, use, alg, svc_purpose, svc_state } = file;
   const { svc_from_size, svc_to_size, svc_not_before, svc_not_after, svc_revoked_at } = file;
@@ -173,7 +191,7 @@ export function published(file: KeyFile): JsonWebKey {
   };
 }
 
-/** The same for operators. */
+/** Returns the key as a record for operators. */
 export function recordOf(file: KeyFile, fingerprint: string): KeyRecord {
   const { svc_not_before, svc_not_after, svc_revoked_at, svc_from_size, svc_to_size } = file;
   return {
@@ -191,7 +209,7 @@ export function recordOf(file: KeyFile, fingerprint: string): KeyRecord {
   };
 }
 
-/** Oldest first, and always in the same order. */
+/** Compares keys by age, with a stable order for equal ages. */
 export function byAge(a: KeyFile, b: KeyFile): number {
   const [left, right] = [`${createdAt(a)} ${a.kid}`, `${createdAt(b)} ${b.kid}`];
   return left < right ? -1 : left > right ? 1 : 0;
@@ -201,15 +219,17 @@ export function createdAt(file: KeyFile): string {
   return file.svc_created ?? file.svc_not_before ?? new Date(0).toISOString();
 }
 
-/** @throws KeyFileError for a text that is no whole and consistent key file. The pair itself is not tried here. */
+/**
+ * Parses a key file. Does not test the key pair. @throws KeyFileError for an incomplete or inconsistent file
+ */
 export function parseKeyFile(text: string): KeyFile {
   let file: unknown;
   try {
     file = JSON.parse(text);
   } catch {
-    throw new KeyFileError('no JSON');
+    throw new KeyFileError('not valid JSON');
   }
-  if (!isObject(file)) throw new KeyFileError('no JSON object');
+  if (!isObject(file)) throw new KeyFileError('not a JSON object');
   for (const [name, { wanted, test }] of Object.entries(checks)) {
     if (!test(file[name])) throw new KeyFileError(`${name} is ${wanted}`);
   }
@@ -235,16 +255,16 @@ const optional = (wanted: string, test: (value: unknown) => boolean): Check => (
   wanted,
   test: (given) => given === undefined || test(given),
 });
-const size = optional('no size', (given) => Number.isSafeInteger(given) && (given as number) >= 0);
-const time = optional('no time', (given) => typeof given === 'string' && !Number.isNaN(Date.parse(given)));
+const size = optional('not a size', (given) => Number.isSafeInteger(given) && (given as number) >= 0);
+const time = optional('not a time', (given) => typeof given === 'string' && !Number.isNaN(Date.parse(given)));
 
 const checks = {
   kty: only('OKP'),
   crv: only('Ed25519'),
-  kid: { wanted: 'no UUID', test: (given) => given !== undefined && canonicalUuid(given) === given },
-  x: { wanted: 'no acceptable Ed25519 public key', test: (given) => is32Bytes(given) },
-  d: optional('no Ed25519 private key', is32Bytes),
-  svc_encrypted: optional('no JWE', (given) => typeof given === 'string'),
+  kid: { wanted: 'not a UUID', test: (given) => given !== undefined && canonicalUuid(given) === given },
+  x: { wanted: 'not an acceptable Ed25519 public key', test: (given) => is32Bytes(given) },
+  d: optional('not an Ed25519 private key', is32Bytes),
+  svc_encrypted: optional('not a JWE', (given) => typeof given === 'string'),
   svc_signer: optional('not ssh-agent', (given) => given === 'ssh-agent'),
   svc_purpose: among(keyPurposes, 'missing or unknown'),
   svc_state: among(keyStates, 'missing or unknown'),
@@ -254,11 +274,11 @@ const checks = {
   svc_not_after: time,
   svc_revoked_at: time,
   svc_created: time,
-  svc_origin: optional('no text', (given) => typeof given === 'string'),
+  svc_origin: optional('not a string', (given) => typeof given === 'string'),
   svc_life: optional('not 8 hex digits', (given) => typeof given === 'string' && /^[0-9a-f]{8}$/.test(given)),
   svc_life_start: optional('not the start of a life', isLifeStart),
   svc_succession: optional(
-    'no succession',
+    'not a succession',
     (given) =>
       isObject(given) &&
       isText(given.replaces) &&
@@ -266,8 +286,8 @@ const checks = {
       isText(given.actor) &&
       time.test(given.due),
   ),
-  svc_ending: optional('no ending', isEnding),
-  svc_entries: optional('no list of entries', (given) => Array.isArray(given) && given.every(isEntry)),
+  svc_ending: optional('not an ending', isEnding),
+  svc_entries: optional('not a list of entries', (given) => Array.isArray(given) && given.every(isEntry)),
 } as const satisfies Partial<Record<keyof KeyFile, Check>>;
 
 function isEnding(value: unknown): boolean {
@@ -294,7 +314,7 @@ function isEntry(value: unknown): boolean {
   );
 }
 
-/** 32 bytes in their one base64url spelling. */
+/** Whether the text is 32 bytes in canonical base64url. */
 function is32Bytes(text: unknown): boolean {
   if (typeof text !== 'string') return false;
   const bytes = Buffer.from(text, 'base64url');

@@ -15,8 +15,8 @@ import { dirname, join } from 'node:path';
 import type { KeyFile } from './key-file.ts';
 
 /**
- * `<data>/keys/`: one file a key, `<kid>.json`, mode 0600, never deleted. Everything here blocks the thread: keys
- * change once a day, and a change must be on disk before the next signature.
+ * `<data>/keys/`: one file per key, `<kid>.json`, mode 0600, never deleted. All operations block the thread:
+ * keys change once a day, and a change must be on disk before the next signature.
  */
 export class KeyFolder {
   readonly path: string;
@@ -25,7 +25,7 @@ export class KeyFolder {
     this.path = path;
   }
 
-  /** The texts of all key files by kid. */
+  /** Returns the texts of all key files by kid. */
   read(): Map<string, string> {
     const texts = new Map<string, string>();
     for (const name of namesIn(this.path).sort()) {
@@ -35,19 +35,19 @@ export class KeyFolder {
     return texts;
   }
 
-  /** A write that a crash cut short left its file beside the one that it was for, perhaps with a plain private key. */
+  /** Removes temporary files of interrupted writes, which may hold an unencrypted private key. */
   removeUnfinished(): void {
     for (const name of namesIn(this.path)) if (name.endsWith('.json.new')) rmSync(join(this.path, name));
   }
 
-  /** Makes the folder where it is missing. */
+  /** Creates the folder if it is missing. */
   make(): void {
     mkdirSync(this.path, { recursive: true, mode: 0o700 });
     chmodSync(this.path, 0o700);
     flush(dirname(this.path));
   }
 
-  /** Writes and flushes the new contents beside the files. When it throws, nothing has changed. */
+  /** Writes and flushes the new contents to temporary files. If it throws, nothing has changed. */
   prepare(files: readonly KeyFile[]): void {
     try {
       for (const file of files) writeFlushed(this.#pathOf(file, '.new'), `${JSON.stringify(file)}\n`);
@@ -58,8 +58,8 @@ export class KeyFolder {
   }
 
   /**
-   * Puts what was prepared in its place, in this order, flushed. A crash in between leaves the first files new and the
-   * others old; when it throws, the same is true of this process.
+   * Renames the prepared files into place, in this order, flushed. A crash or an error in between leaves the
+   * first files new and the others old.
    */
   commit(files: readonly KeyFile[], renamed: (file: KeyFile) => void): void {
     for (const file of files) {
@@ -69,7 +69,7 @@ export class KeyFolder {
     }
   }
 
-  /** Flushes the names of the files, whoever wrote them. */
+  /** Flushes the names of the files in the folder. */
   flush(): void {
     flush(this.path);
   }
@@ -89,7 +89,7 @@ function writeFlushed(path: string, text: string): void {
   }
 }
 
-/** As far as the disk lets us: what stays is removed by the next start. */
+/** Removes a file. Ignores system errors, because the next start removes it. */
 function remove(path: string): void {
   try {
     unlinkSync(path);

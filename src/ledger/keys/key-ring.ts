@@ -9,6 +9,7 @@ import {
   activated,
   agentKeyFile,
   byAge,
+  hasPrivateKey,
   KeyFileError,
   ledgerPurposes,
   lostPurposes,
@@ -16,7 +17,6 @@ import {
   parseKeyFile,
   published,
   recordOf,
-  signsOrWill,
 } from './key-file.ts';
 import { KeyFolder } from './key-folder.ts';
 import { originInLife } from './life-origin.ts';
@@ -24,7 +24,7 @@ import { Key } from './signing-key.ts';
 
 export type { Key, SigningKey } from './signing-key.ts';
 
-/** An access token lives for an hour at most; clocks of those who verify it may differ a little. */
+/** An access token lives for at most an hour; the clocks of its verifiers may differ slightly. */
 const tokenGraceMs = 65 * 60_000;
 
 interface View {
@@ -57,16 +57,16 @@ function viewOf(keys: readonly Key[]): View {
 const isActive = (wanted: string) => (key: Key) => key.purpose === wanted && key.state === 'active';
 
 /**
- * All keys of the log, from `<data>/keys/`. A key has a state and the sizes that it covers, so that the public half of
- * every key ever used can be served for ever. Owner of the files: memory changes once they are on disk.
+ * All keys of the log, from `<data>/keys/`. A key has a state and the sizes that it covers, so that every
+ * public key ever used can be served forever. Owns the files: memory changes once they are on disk.
  */
 export class KeyRing {
   readonly #folder: KeyFolder;
   readonly #keys = new Map<string, Key>();
-  /** Made when asked for, until a key changes: ten years are thousands of keys, and each append asks for one. */
+  /** Cached until a key changes: ten years are thousands of keys, and each append needs one. */
   #view: View | undefined;
   readonly #damaged: string[] = [];
-  /** New private keys are encrypted under it. */
+  /** Encrypts new private keys. */
   #passphrase: string | undefined;
   #agent: AgentKeys | undefined;
 
@@ -75,13 +75,13 @@ export class KeyRing {
   }
 
   /**
-   * Reads what is there; encrypted private keys stay locked. A file that isn't a whole and consistent key is left
-   * out, and named in `damaged`.
+   * Reads the key files; encrypted private keys stay locked. An invalid file is skipped and listed in
+   * `damaged`.
    */
   static async load(folder: string): Promise<KeyRing> {
     const ring = new KeyRing(folder);
     for (const [kid, text] of ring.#folder.read()) {
-      ring.#trying(kid, () => {
+      ring.#collectDamage(kid, () => {
         const key = Key.of(parseKeyFile(text));
         if (key.kid !== kid) throw new KeyFileError(`holds key ${key.kid}`);
         ring.#put(key);
@@ -91,10 +91,11 @@ export class KeyRing {
   }
 
   /**
-   * For the owner of the folder: removes what an interrupted write left, and opens the private keys that are
-   * encrypted. Where there is a passphrase, those that are not encrypted yet are from now on, as are new ones.
+   * Prepares the keys for the owner of the folder: removes leftovers of interrupted writes, and decrypts
+   * encrypted private keys. If there is a passphrase, unencrypted private keys are encrypted, as are new
+   * ones.
    *
-   * @throws PassphraseError when it is missing or wrong
+   * @throws PassphraseError if the passphrase is missing or wrong
    */
   async unlock(passphrase: string | undefined): Promise<void> {
     this.#folder.removeUnfinished();
@@ -109,49 +110,52 @@ export class KeyRing {
       ),
     );
     opened.forEach((result, i) => {
-      this.#trying(locked[i]!.kid, () => {
+      this.#collectDamage(locked[i]!.kid, () => {
         if (result.status === 'rejected') throw result.reason;
         this.#put(result.value);
       });
     });
     this.#passphrase = passphrase;
     const plain = this.#all().filter(({ file }) => file.d !== undefined);
-    this.change(await Promise.all(plain.map((key) => this.#sealed(key))));
+    this.change(await Promise.all(plain.map((key) => this.#encrypted(key))));
   }
 
-  /** Encrypts the private keys that are made from now on; those in the files stay as they are. */
+  /** Encrypts private keys created from now on; existing files stay as they are. */
   encryptNewKeys(passphrase: string | undefined): void {
     this.#passphrase = passphrase;
   }
 
-  /** Keys whose files name an ssh-agent sign with this one from now on, and new keys of its purposes come from it. */
+  /**
+   * Attaches an ssh-agent: keys whose files name an agent sign with it, and new keys of its purposes come
+   * from it.
+   */
   useAgent(agent: AgentKeys): void {
     this.#agent = agent;
     for (const key of this.#all()) if (key.file.svc_signer !== undefined) this.#put(key);
   }
 
-  /** Whether the key is held in another place, file or agent, than new keys of its purpose. */
+  /** Whether the key is held elsewhere, in a file or an agent, than new keys of its purpose. */
   isMisplaced({ file, purpose }: Key): boolean {
     return (file.svc_signer !== undefined) !== (this.#agent?.holds(purpose) ?? false);
   }
 
-  /** Has the agent sign with a key that it holds, before anything depends on it. @throws SignerError */
+  /** Requests a test signature for a key of the agent, before anything depends on it. @throws SignerError */
   async check({ file, publicKey }: Key): Promise<void> {
     if (file.svc_signer !== undefined) await this.#agent?.check(publicKey);
   }
 
-  /** Files that couldn't be used, and why. */
+  /** Unusable files, each with the reason. */
   get damaged(): readonly string[] {
     return this.#damaged;
   }
 
-  /** Purposes whose active key was there once; locked keys count as there. */
+  /** Purposes whose active key was lost. Locked keys are not lost. */
   get lost(): LedgerKeyPurpose[] {
     const files = this.#all().map(({ file }) => file);
-    return lostPurposes(files, (file) => file.svc_state === 'active' && signsOrWill(file));
+    return lostPurposes(files, (file) => file.svc_state === 'active' && hasPrivateKey(file));
   }
 
-  /** Makes active keys, each flushed to disk before the next. `origin` names checkpoint keys. */
+  /** Creates active keys, each flushed to disk before the next. `origin` names checkpoint keys. */
   async create(purposes: readonly LedgerKeyPurpose[], timeMs: number, origin?: string): Promise<void> {
     this.make();
     for (const purpose of purposes) {
@@ -160,12 +164,12 @@ export class KeyRing {
     }
   }
 
-  /** Makes the folder where it is missing. */
+  /** Creates the folder if it is missing. */
   make(): void {
     this.#folder.make();
   }
 
-  /** Makes an access-token key that lives in memory only, for a service whose key files are lost. */
+  /** Creates an access-token key in memory only, for a service whose key files are lost. */
   createEphemeralAccessKey(timeMs: number): void {
     if (this.active('access-token') !== undefined) return;
     const key = Key.of(activated(newKeyFile('access-token', timeMs), 0, timeMs));
@@ -173,9 +177,10 @@ export class KeyRing {
   }
 
   /**
-   * A new pending key of the current life, or one of the agent that was never used here; `change` takes it into the ring.
+   * Returns a new pending key of the current life, or an unused one of the agent. `change` adds it to the
+   * ring.
    *
-   * @throws SignerError when the agent has none
+   * @throws SignerError if the agent has none
    */
   async newKey(purpose: LedgerKeyPurpose, timeMs: number, origin?: string): Promise<Key> {
     const used = new Set(this.#all().map(({ file }) => file.x));
@@ -188,15 +193,15 @@ export class KeyRing {
       ...file,
       svc_origin: originInLife(origin ?? this.origin ?? `candor.log/${file.kid}`, life),
     };
-    return this.#sealed(this.#signing(Key.of(purpose === 'checkpoint' ? named : file)));
+    return this.#encrypted(this.#signing(Key.of(purpose === 'checkpoint' ? named : file)));
   }
 
   /**
-   * Writes these keys, flushed, in this order, and takes them for what they are now. A crash on the way leaves the
-   * first ones new and the others old.
+   * Writes these keys, flushed, in this order, and adds them to the ring. A crash in between leaves the first
+   * files new and the others old.
    *
-   * @throws UNAVAILABLE when the disk takes no more: nothing has changed. Anything else: the files are in an unknown
-   * state, and what is true is found by reading them again.
+   * @throws UNAVAILABLE if the disk accepts no writes, and nothing has changed. After any other error the
+   * state of the files is unknown and must be read again.
    */
   change(keys: readonly Key[], steps?: { prepared(): void; renamed(key: Key): void }): void {
     const files = keys.map(({ file }) => file);
@@ -213,10 +218,10 @@ export class KeyRing {
   }
 
   /**
-   * Reads the files again, after a write whose outcome is unknown. Their names are flushed first, so that what is read
-   * is on disk.
+   * Reads the files again after a write with unknown outcome. Their names are flushed first, so that the
+   * state read is on disk.
    *
-   * @throws where a file can't be read or isn't a key: memory stays as it was
+   * @throws if a file is unreadable or invalid; memory is unchanged then
    */
   async reload(): Promise<void> {
     this.#folder.flush();
@@ -227,7 +232,7 @@ export class KeyRing {
     for (const key of ring.#all()) this.#put(key);
   }
 
-  /** Purposes without a key that can sign. */
+  /** Returns purposes without a key that can sign. */
   missing(): LedgerKeyPurpose[] {
     return ledgerPurposes.filter((purpose) => this.active(purpose) === undefined);
   }
@@ -236,32 +241,32 @@ export class KeyRing {
     return this.#keys.get(kid);
   }
 
-  /** The key that signs. */
+  /** Returns the active key. */
   active(purpose: LedgerKeyPurpose): Key | undefined {
-    return this.#seen().active.get(purpose);
+    return this.#currentView().active.get(purpose);
   }
 
-  /** The key that is to take over. */
+  /** Returns the key that takes over next. */
   pending(purpose: LedgerKeyPurpose): Key | undefined {
-    return this.#seen().pending.get(purpose);
+    return this.#currentView().pending.get(purpose);
   }
 
   /** Oldest first. */
   all(): readonly Key[] {
-    return this.#seen().ordered;
+    return this.#currentView().ordered;
   }
 
   /** The log's name in notes. */
   get origin(): string | undefined {
-    return this.#seen().origin;
+    return this.#currentView().origin;
   }
 
-  /** The life of the log whose keys sign: 8 hex digits; undefined in the first life. */
+  /** The current life of the log, 8 hex digits; undefined in the first life. */
   get life(): string | undefined {
-    return this.#seen().life;
+    return this.#currentView().life;
   }
 
-  /** Gives the log the origin that is configured, with the suffix of its life. */
+  /** Sets the configured origin of the log, with the suffix of its life. */
   rename(configured: string | undefined): void {
     const key = this.active('checkpoint');
     if (key === undefined || configured === undefined) return;
@@ -275,22 +280,25 @@ export class KeyRing {
   }
 
   /**
-   * Whether this key of this purpose made the signature. In whatever state: what a key signed before it was revoked is
-   * still what this log signed, and start-up must know its own log. Outsiders refuse it.
+   * Whether this key of this purpose made the signature, whatever its state. Start-up must accept what a key
+   * signed before it was revoked; outsiders refuse it.
    */
   verify(kid: string, purpose: string, message: Uint8Array, signature: Uint8Array): boolean {
     const key = this.#keys.get(kid);
     return key !== undefined && key.purpose === purpose && key.verify(message, signature);
   }
 
-  /** The public half of every key, oldest first. */
+  /** Returns every public key, oldest first. */
   publicJwks(): PublicJwk[] {
-    return this.#seen().published;
+    return this.#currentView().published;
   }
 
-  /** The public half of active and pending keys, of `signer`, and of those of each purpose that ended last. */
+  /**
+   * Returns the public keys of active and pending keys, of `signer`, and of the most recently ended keys of
+   * each purpose.
+   */
   currentJwks(signer: string | undefined): PublicJwk[] {
-    const { ordered } = this.#seen();
+    const { ordered } = this.#currentView();
     const endedAt = ({ file }: Key) => file.svc_revoked_at ?? file.svc_not_after ?? '';
     const isEnded = ({ state }: Key) => state === 'retired' || state === 'revoked';
     const recent = new Set(
@@ -309,18 +317,18 @@ export class KeyRing {
     return this.all().map(({ file, fingerprint }) => recordOf(file, fingerprint));
   }
 
-  /** @throws UNAVAILABLE without a key that can sign */
+  /** Returns the keys that issue and verify access tokens. @throws UNAVAILABLE without a key that can sign */
   accessTokenKeys(nowMs: number): AccessTokenKeys {
     const current = this.active('access-token');
     if (current?.d === undefined) throw new ServiceError('UNAVAILABLE', 'there is no access-token key');
-    const lately = ({ purpose, state, file }: Key) =>
+    const recentlyRetired = ({ purpose, state, file }: Key) =>
       purpose === 'access-token' &&
       state === 'retired' &&
       file.svc_not_before !== undefined &&
       Date.parse(file.svc_not_after ?? '') > nowMs - tokenGraceMs;
     return {
       current: { ...published(current.file), d: current.d },
-      verifying: [...this.all().filter(lately), current].map(({ file }) => published(file)),
+      verifying: [...this.all().filter(recentlyRetired), current].map(({ file }) => published(file)),
     };
   }
 
@@ -329,26 +337,26 @@ export class KeyRing {
     this.#view = undefined;
   }
 
-  /** A key of the agent with its signer, until it ends. */
+  /** Attaches the agent's signer to a key of the agent, until the key ends. */
   #signing(key: Key): Key {
     if (key.file.svc_signer === undefined || this.#agent === undefined) return key;
-    if (signsOrWill(key.file)) return key.canSign ? key : key.signedBy(this.#agent.signer(key.publicKey));
+    if (hasPrivateKey(key.file)) return key.canSign ? key : key.signedBy(this.#agent.signer(key.publicKey));
     this.#agent.forget(key.publicKey);
     return key;
   }
 
-  #seen(): View {
+  #currentView(): View {
     this.#view ??= viewOf(this.#all());
     return this.#view;
   }
 
-  async #sealed(key: Key): Promise<Key> {
+  async #encrypted(key: Key): Promise<Key> {
     const { d, ...file } = key.file;
     if (d === undefined || this.#passphrase === undefined) return key;
     return key.with({ ...file, svc_encrypted: await encryptPrivate(file, d, this.#passphrase) });
   }
 
-  #trying(kid: string, take: () => void): void {
+  #collectDamage(kid: string, take: () => void): void {
     try {
       take();
     } catch (error) {

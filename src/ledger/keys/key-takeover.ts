@@ -5,8 +5,9 @@ import { activated, type Ending, ended } from './key-file.ts';
 import type { Key, KeyRing } from './key-ring.ts';
 
 /**
- * Finishes the change of files that a crash cut short between the two, before anything is signed: where the new key is
- * active and the old one is too, the old one ends as the new one's file says. (`KeyChanges.finish` does the rest.)
+ * Completes a change of two key files that a crash interrupted, before anything is signed: if the new key is
+ * active and the old one is too, the old one ends as the new key's file says. (`KeyChanges.finish` does the
+ * rest.)
  */
 export function finishKeyFiles(keys: KeyRing): void {
   for (const { file } of keys.all()) {
@@ -17,7 +18,7 @@ export function finishKeyFiles(keys: KeyRing): void {
   }
 }
 
-/** Both keys after the change, the new one first: with it alone, the other can be finished. */
+/** Returns both keys after the change, the new one first, because its file suffices to complete the other. */
 export function takeOver(
   old: Key,
   successor: Key,
@@ -29,7 +30,7 @@ export function takeOver(
   ];
 }
 
-/** The end of a key that makes way for its successor. */
+/** Returns the ending of a key that its successor replaces. */
 export function retirement(old: Key, size: number, timeMs: number, actor: string): Ending {
   const data = {
     purpose: old.purpose as LedgerKeyPurpose,

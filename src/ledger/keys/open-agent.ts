@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentKeys, type AgentOptions, type ReportFault } from './agent-keys.ts';
-import { parseKeyFile, signsOrWill } from './key-file.ts';
+import { hasPrivateKey, parseKeyFile } from './key-file.ts';
 import type { KeyRing } from './key-ring.ts';
 
 /**
- * Opens the agent, where a setting or a key file of the ring names one, and attaches it to the ring. An agent that fails
- * is reported; nothing signs until it is back.
+ * Opens the agent if a setting or a key file of the ring names one, and attaches it to the ring. A failing
+ * agent is reported; its keys cannot sign until it recovers.
  *
  * @param otherKeys - a further folder with keys that must not be used again
  */
@@ -17,7 +17,7 @@ export async function openAgent(
   report: ReportFault,
   otherKeys?: string,
 ): Promise<AgentKeys | undefined> {
-  const held = keys.all().filter(({ file }) => file.svc_signer !== undefined && signsOrWill(file));
+  const held = keys.all().filter(({ file }) => file.svc_signer !== undefined && hasPrivateKey(file));
   if (held.length === 0 && options.purposes.length === 0) return undefined;
   const agent = await AgentKeys.open(options, await keysOfEarlierLogs(dataDir, otherKeys), report);
   keys.useAgent(agent);
@@ -26,8 +26,8 @@ export async function openAgent(
 }
 
 /**
- * Public keys (base64url) in the folders of the data folder that keep what was moved aside. A key serves one log, and an
- * agent still offers the keys of the log before.
+ * Returns the public keys (base64url) in the subfolders of the data folder that hold earlier logs. A key
+ * serves one log, but an agent still offers the keys of earlier ones.
  */
 async function keysOfEarlierLogs(dataDir: string, otherKeys?: string): Promise<Set<string>> {
   const used = new Set<string>();
@@ -40,7 +40,7 @@ async function keysOfEarlierLogs(dataDir: string, otherKeys?: string): Promise<S
       try {
         used.add(parseKeyFile(await readFile(join(folder, name), 'utf8')).x);
       } catch {
-        // Damaged files were never this log's concern.
+        // A damaged file of an earlier log is ignored.
       }
     }
   }

@@ -1,13 +1,13 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
 
-/** Makes Ed25519 signatures (RFC 8032) over raw messages: with a key file, or with an ssh-agent. */
+/** Makes Ed25519 signatures (RFC 8032) of raw messages, with a key file or an ssh-agent. */
 export interface Signer {
-  /** Why it cannot sign now; signing would fail with it at once. Undefined as far as is known. */
+  /** The known reason why signing currently fails; undefined without one. */
   readonly fault?: ServiceError | undefined;
-  /** Blocks the thread. @throws SignerError */
+  /** Signs synchronously. @throws SignerError */
   sign(message: Uint8Array): Uint8Array;
-  /** The same beside the thread. @throws SignerError */
+  /** Signs outside the caller's thread. @throws SignerError */
   signLater(message: Uint8Array): Promise<Uint8Array>;
 }
 
@@ -26,17 +26,17 @@ export class FileSigner implements Signer {
     this.#private = privateKey;
   }
 
-  /** The private part, base64url. */
+  /** The private key, base64url. */
   get d(): string | undefined {
     return this.#private.export({ format: 'jwk' }).d;
   }
 
-  /** Ed25519 of OpenSSL: 28–63 µs (@noble/ed25519: 845 µs). */
+  /** Uses OpenSSL's Ed25519: 28–63 µs (@noble/ed25519: 845 µs). */
   sign(message: Uint8Array): Uint8Array {
     return sign(null, message, this.#private);
   }
 
-  /** Takes 5 µs of the caller's thread, and the rest of a signature's time on one of libuv's. */
+  /** Takes 5 µs of the caller's thread, and the rest on one of libuv's threads. */
   signLater(message: Uint8Array): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       sign(null, message, this.#private, (error, signature) =>

@@ -3,15 +3,15 @@ import { importPublicKey, verifyEd25519 } from '../../ed25519.ts';
 import type { ServiceError } from '../../errors.ts';
 import { sha256 } from '../../sha256.ts';
 import { bytesToHex } from '../../tlog/hex.ts';
-import { type KeyFile, KeyFileError, signsOrWill } from './key-file.ts';
+import { hasPrivateKey, type KeyFile, KeyFileError } from './key-file.ts';
 import { FileSigner, type Signer } from './signer.ts';
 
-/** A key of the log as those who sign with it see it. */
+/** A key of the log, for code that signs with it. */
 export interface SigningKey extends Signer {
   readonly kid: string;
 }
 
-/** A key: its file, and what can be done with it. Immutable; a change of its state is another `Key` of the same pair. */
+/** A key: its file and its operations. Immutable; a change of state yields another `Key` of the same pair. */
 export class Key implements SigningKey {
   readonly file: KeyFile;
   /** SHA-256 of the raw public key, lowercase hex. */
@@ -27,34 +27,37 @@ export class Key implements SigningKey {
     this.#signer = signer;
   }
 
-  /** The key of a file. A private part that is encrypted stays locked. @throws KeyFileError */
+  /** Creates the key of a file. An encrypted private key stays locked. @throws KeyFileError */
   static of(file: KeyFile): Key {
     const publicKey = importPublicKey(Buffer.from(file.x, 'base64url'));
-    if (publicKey === undefined) throw new KeyFileError('x is no acceptable Ed25519 public key');
+    if (publicKey === undefined) throw new KeyFileError('x is not an acceptable Ed25519 public key');
     const key = new Key(file, publicKey, undefined);
     return file.d === undefined ? key : key.unlocked(file.d);
   }
 
-  /** With its private part, base64url. @throws KeyFileError when the private part belongs to another key. */
+  /**
+   * Returns the key with its private key, base64url. @throws KeyFileError if the private key belongs to
+   * another key
+   */
   unlocked(d: string): Key {
     const { x, kid } = this.file;
     const privateKey = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', x, d }, format: 'jwk' });
     const signer = new FileSigner(privateKey);
     const probe = new TextEncoder().encode(kid);
-    // OpenSSL takes d and ignores x.
+    // OpenSSL uses d and ignores x.
     if (!this.verify(probe, signer.sign(probe))) throw new KeyFileError('x and d do not belong together');
     return this.signedBy(signer);
   }
 
-  /** The same key, signing with `signer`. */
+  /** Returns the same key, signing with `signer`. */
   signedBy(signer: Signer): Key {
     return new Key(this.file, this.#public, signer);
   }
 
-  /** The same pair with other attributes. A key that has ended does not sign again. */
+  /** Returns the same pair with other attributes. An ended key loses its signer. */
   with(file: KeyFile): Key {
-    if (file.x !== this.file.x) throw new Error(`file ${file.kid} is of another pair than ${this.kid}`);
-    return new Key(file, this.#public, signsOrWill(file) ? this.#signer : undefined);
+    if (file.x !== this.file.x) throw new Error(`file ${file.kid} has another key pair than ${this.kid}`);
+    return new Key(file, this.#public, hasPrivateKey(file) ? this.#signer : undefined);
   }
 
   get kid(): string {
@@ -78,7 +81,9 @@ export class Key implements SigningKey {
     return this.#signer !== undefined;
   }
 
-  /** The private part of a key file, base64url. Never leaves the process. Undefined for a key in an agent. */
+  /**
+   * The private key of a key file, base64url. Must not leave the process. Undefined for a key in an agent.
+   */
   get d(): string | undefined {
     return this.#signer instanceof FileSigner ? this.#signer.d : undefined;
   }
@@ -101,6 +106,6 @@ export class Key implements SigningKey {
   }
 
   #cannotSign(): Error {
-    return new Error(`key ${this.kid} has no private part`);
+    return new Error(`key ${this.kid} has no private key`);
   }
 }

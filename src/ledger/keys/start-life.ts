@@ -5,7 +5,7 @@ import { originInLife } from './life-origin.ts';
 
 export interface NewLife {
   readonly start: LifeStart;
-  /** The configured origin. Default: that of the life before. */
+  /** The configured origin. Default: that of the previous life. */
   readonly origin?: string | undefined;
   /** Size from which the new keys sign. */
   readonly fromSize: number;
@@ -20,11 +20,12 @@ const order: readonly LedgerKeyPurpose[] = [
 ];
 
 /**
- * Ends every key that can sign, without its private part, and makes new ones that no `key.rotated` entry vouches for.
+ * Ends every key that can sign, removing its private key, and creates new keys that no `key.rotated` entry
+ * announces.
  *
- * The event-signing key is written first and carries `svc_life_start`. A crash after that write leaves a folder in which
- * `finishLifeKeys` completes the change, before anything is signed; a crash before it has changed nothing. The log gets
- * its `log.life_started` entry when it is opened.
+ * The event-signing key is written first and carries `svc_life_start`. After a crash following that write,
+ * `finishLifeKeys` completes the change before anything is signed; an earlier crash has changed nothing. The
+ * log gets its `log.life_started` entry when it is opened.
  */
 export async function startLife(keys: KeyRing, life: NewLife, step?: (key: Key) => void): Promise<void> {
   const { fromSize } = life;
@@ -50,7 +51,7 @@ export async function startLife(keys: KeyRing, life: NewLife, step?: (key: Key) 
   });
 }
 
-/** A life that never got its entry is not the previous one of the next: the one before it is. */
+/** Skips a life that never got its entry: the previous life of the next one is the one before it. */
 function withPrevious(start: LifeStart, unlogged: LifeStart | undefined): LifeStart {
   if (unlogged?.previous === undefined) return start;
   const head = start.previous?.head ?? unlogged.previous.head;
@@ -61,15 +62,15 @@ function withPrevious(start: LifeStart, unlogged: LifeStart | undefined): LifeSt
 }
 
 /**
- * The life that was started and has no entry yet, its key files completed where a crash cut them short; undefined where
- * there is none. Nothing was signed by any of these keys.
+ * Returns the life that was started but has no entry yet, after completing key files that a crash
+ * interrupted; undefined without one. None of these keys has signed anything.
  */
 export async function finishLifeKeys(keys: KeyRing, fromSize: number): Promise<LifeStart | undefined> {
   const carrier = carrierOf(keys);
   if (carrier === undefined) return undefined;
   const { svc_life, svc_life_start: start } = carrier.file;
   const others = keys.all().filter((key) => canStillSign(key) && key.file.svc_life !== svc_life);
-  if (!isWhole(keys, svc_life)) {
+  if (!isComplete(keys, svc_life)) {
     const origin = keys.all().findLast(({ file }) => file.svc_origin !== undefined)?.file.svc_origin;
     await startLife(keys, { start: start!, fromSize, ...(origin === undefined ? {} : { origin }) });
   } else if (others.length > 0) {
@@ -78,20 +79,20 @@ export async function finishLifeKeys(keys: KeyRing, fromSize: number): Promise<L
   return start;
 }
 
-/** The key with the promise; where a crash left two of them, the one whose life is complete. */
+/** Returns the key with the promise; if a crash left two of them, the one whose life is complete. */
 function carrierOf(keys: KeyRing): Key | undefined {
   const found = keys
     .all()
     .filter(({ state, file }) => state === 'active' && file.svc_life_start !== undefined);
-  return found.find(({ file }) => isWhole(keys, file.svc_life)) ?? found[0];
+  return found.find(({ file }) => isComplete(keys, file.svc_life)) ?? found[0];
 }
 
-function isWhole(keys: KeyRing, life: string | undefined): boolean {
+function isComplete(keys: KeyRing, life: string | undefined): boolean {
   const active = keys.all().filter(({ state, file }) => state === 'active' && file.svc_life === life);
   return ledgerPurposes.every((purpose) => active.some((key) => key.purpose === purpose));
 }
 
-/** The entry is in the log: forgets the promise. */
+/** Removes the promise, because the entry is in the log. */
 export function lifeIsLogged(keys: KeyRing): void {
   const carrier = carrierOf(keys);
   if (carrier === undefined) return;
@@ -99,7 +100,10 @@ export function lifeIsLogged(keys: KeyRing): void {
   keys.change([carrier.with(file)]);
 }
 
-/** Only after an accepted loss is it known what the old keys signed: elsewhere, another copy of them may sign on. */
+/**
+ * Ends a key. Its last size is known only after an accepted loss; otherwise another copy of the keys may
+ * still sign.
+ */
 function endedBy({ reason, previous, at }: LifeStart, key: Key): Key {
   const toSize = reason === 'loss_accepted' ? previous?.head?.tree_size : undefined;
   return key.with(ended(key.file, { state: 'retired' }, toSize, Date.parse(at)));

@@ -25,7 +25,7 @@ type Folder = Pick<
   'dataDir' | 'anchorPath' | 'keyPassphrase' | 'agent' | 'origin' | 'notedPlaces' | 'clock'
 >;
 
-/** The start of a life now. */
+/** Returns the start of a life at the current time. */
 export function lifeStartOf(
   reason: LifeStart['reason'],
   { clock }: Pick<LedgerOptions, 'clock'>,
@@ -36,8 +36,8 @@ export function lifeStartOf(
 }
 
 /**
- * A copy of a data folder continues as a life of its own, because the original may run again. A crash after the keys
- * changed: the next start logs the life.
+ * Continues a copy of a data folder as a life of its own, because the original may run again. After a crash
+ * between the key change and the entry, the next start logs the life.
  *
  * @throws NoLogError
  */
@@ -54,7 +54,7 @@ export async function continueCopy(folder: Folder): Promise<LedgerStatus> {
   return openAndClose(folder);
 }
 
-/** The log is opened once, so that the entry of a life that has its keys is in it. */
+/** Opens the log once, so that the entry of a life that already has its keys is appended. */
 export async function openAndClose(folder: Folder): Promise<LedgerStatus> {
   const ledger = await openLedger(folder);
   try {
@@ -65,7 +65,8 @@ export async function openAndClose(folder: Folder): Promise<LedgerStatus> {
 }
 
 /**
- * The folder was moved and the original is gone for good: the life goes on here, and the journal has a line about it.
+ * Records that the folder was moved and the original is gone for good: the life continues here, and the
+ * journal gets a line about it.
  *
  * @throws NoLogError
  */
@@ -78,7 +79,7 @@ export async function recordMove({ dataDir, clock }: Folder): Promise<void> {
 }
 
 /**
- * siem.mdb is an older copy and goes on beside the log.
+ * Accepts that siem.mdb is an older copy, which continues beside the log.
  *
  * @throws NoLogError
  */

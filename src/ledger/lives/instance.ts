@@ -8,26 +8,28 @@ import { copied, instanceUnreadable } from '../distrust.ts';
 
 export const instanceFile = 'instance.json';
 
-/** Longer than the clock of any file system takes to advance. */
+/** Longer than any file system's clock resolution. */
 const clockStepMs = 20;
 
 interface Instance {
   readonly format: 1;
   /** A random id of this folder. */
   readonly instance: string;
-  /** Inode of this very file, in decimal digits: a copy has another one. */
+  /** Inode of this file, in decimal digits. A copy has another one. */
   readonly inode: string;
-  /** When this file was made, in whole milliseconds; absent on file systems that do not record it. */
+  /** Birth time of this file, in whole milliseconds; absent on file systems that do not record it. */
   readonly birthtime_ms?: number;
 }
 
 /**
- * Whether the data folder is where it was: `instance.json` records its own inode and birth time, which survive a rename,
- * a bind mount and a new container, and which no copy of the file has. A block-level clone of the volume has both.
+ * Checks that the data folder is not a copy. `instance.json` records its own inode and birth time, which
+ * survive a rename, a bind mount and a new container, but differ in a copy of the file. A block-level clone
+ * of the volume has both and is not detected.
  *
- * @param wasWritten - whether the log records that the file was written; folders of earlier versions get one at their next start
- * @returns whether the file is there
- * @throws Distrust `copied`
+ * @param wasWritten - returns whether the log records that the file was written; folders of earlier versions
+ * get one at their next start
+ * @returns whether the file exists
+ * @throws UntrustedLogError `copied`
  */
 export async function checkInstance(dataDir: string, wasWritten: () => boolean): Promise<boolean> {
   const path = join(dataDir, instanceFile);
@@ -50,12 +52,12 @@ export async function checkInstance(dataDir: string, wasWritten: () => boolean):
   return true;
 }
 
-/** Records that the folder is here: writes a new `instance.json`, flushed. */
+/** Records the current location of the folder: writes a new `instance.json`, flushed. */
 export async function recordInstance(dataDir: string): Promise<void> {
   const path = join(dataDir, instanceFile);
   const file = await open(`${path}.new`, 'w', 0o600);
   try {
-    // Where birth times are not recorded, systems give the time of the last change for them, which moves.
+    // If birth times are not recorded, systems report the time of the last change instead, which moves.
     await sleep(clockStepMs);
     await file.chmod(0o600);
     const made = await file.stat({ bigint: true });
@@ -74,7 +76,7 @@ export async function recordInstance(dataDir: string): Promise<void> {
   await flushFolder(dirname(path));
 }
 
-/** Whether the system knows when a file was made. Where it does not, it gives 0 or the time of the last change. */
+/** Whether the system records birth times. Otherwise it reports 0 or the time of the last change. */
 function isRecorded({ birthtimeNs, ctimeNs }: BigIntStats): boolean {
   return birthtimeNs > 0n && birthtimeNs !== ctimeNs;
 }

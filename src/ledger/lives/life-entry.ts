@@ -15,7 +15,7 @@ import { DamagedError, type LedgerStorage } from '../storage/storage.ts';
 
 export const lifeKind = 'log.life_started';
 
-/** The start of the life that a log is in, as its entry says. */
+/** The start of the log's current life, as recorded in its entry. */
 export interface LifeRecord {
   readonly index: number;
   readonly canonical: Uint8Array;
@@ -36,9 +36,9 @@ export interface Continued {
 }
 
 /**
- * The entry that begins the life whose keys are active.
+ * Returns the entry that begins the life whose keys are active.
  *
- * @param eventsLife - the life that the database of events has entered
+ * @param eventsLife - the life that the event database has entered
  */
 export function lifeEntry(
   start: LifeStart,
@@ -64,7 +64,7 @@ export function lifeEntry(
   return entryOf(event, entry_id, Date.parse(at));
 }
 
-/** Fields of an entry of this kind that are read back. */
+/** The fields of such an entry that are read back. */
 interface LifeData {
   readonly reason: LifeReason;
   readonly life: string;
@@ -84,7 +84,7 @@ export function lifeRecord(index: number, canonical: Uint8Array): LifeRecord {
 const parsed = (canonical: Uint8Array): LogEntry => JSON.parse(new TextDecoder().decode(canonical));
 
 /**
- * Whether the log was in this life, or a life of the log took the place of this one. Reads the first entry of each life.
+ * Whether the log was in this life, or a life of the log replaced it. Reads the first entry of each life.
  *
  * @throws DamagedError
  */
@@ -95,8 +95,7 @@ export function followsLife(storage: LedgerStorage, hashAt: (index: number) => H
     if (canonical === undefined || !equalHashes(leafHash(sha256, canonical), hashAt(index)))
       throw new DamagedError(`entry ${index} is missing or does not hash to its leaf`);
     const { kind, data } = parsed(canonical);
-    if (kind !== lifeKind)
-      throw new DamagedError(`entry ${index} is indexed under another kind than its own`);
+    if (kind !== lifeKind) throw new DamagedError(`entry ${index} is indexed under the wrong kind`);
     const { life: begun, previous, events_life } = data as unknown as LifeData;
     return [begun, events_life, lifeInOrigin(previous?.origin ?? '')].includes(life);
   });
@@ -109,16 +108,16 @@ const events = {
   copied: 'copied',
 } as const satisfies Record<LifeReason, NonNullable<LedgerStatus['regression']>['event']>;
 
-/** The start of a life as status and health report it. */
+/** Returns the start of a life in the form that status and health report. */
 export function regressionOf({ reason, at, fromSize, toSize }: LifeRecord) {
   return { at, event: events[reason], from_size: fromSize, to_size: toSize };
 }
 
 /**
- * The entry that began the current life; undefined in the first one.
+ * Returns the entry that began the current life; undefined in the first life.
  *
- * @param rootAt - the root of the first `size` leaves
- * @throws Distrust where the keys are of another life than the log, or the entry does not hold
+ * @param rootAt - returns the root of the first `size` leaves
+ * @throws UntrustedLogError if the keys belong to another life than the log, or the entry is invalid
  */
 export function currentLife(
   { storage, keys, rootAt }: { storage: LedgerStorage; keys: KeyRing; rootAt(size: number): Hash },
@@ -131,9 +130,9 @@ export function currentLife(
   if (found?.id === keys.life) return found && requireValid(found, keys, rootAt);
   if (start !== undefined) return undefined; // the entry is appended next
   if (found !== undefined && !keys.all().some(({ file }) => file.svc_life === found.id))
-    throw keysLost(`The log is in life ${found.id}, and the folder keys has no key of it`);
+    throw keysLost(`The log is in life ${found.id}, but the folder keys has no key of this life`);
   throw rollback(
-    `The keys are those of ${nameOf(keys.life)}, and the log ends in ${nameOf(found?.id)}: it does not have the entry that ` +
+    `The keys are those of ${nameOf(keys.life)}, and the log ends in ${nameOf(found?.id)}: the log lacks the entry that ` +
       'begins the life of the keys.',
   );
 }
@@ -158,8 +157,6 @@ function requireValid(record: LifeRecord, keys: KeyRing, rootAt: (size: number) 
     !continues ||
     (continues_from && !equalHashes(hexToBytes(continues_from.root_hash, 32), rootAt(record.toSize)))
   )
-    throw corrupt(
-      `entry ${record.index}, which begins life ${record.id}, continues another tree than this one`,
-    );
+    throw corrupt(`entry ${record.index}, which begins life ${record.id}, continues a different tree`);
   return record;
 }

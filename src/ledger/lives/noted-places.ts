@@ -1,55 +1,58 @@
 import { bytesToHex } from '../../tlog/hex.ts';
 import type { Hash } from '../../tlog/tree.ts';
-import { type Distrust, rollback } from '../distrust.ts';
+import { rollback, type UntrustedLogError } from '../distrust.ts';
 import type { NotedPlace } from '../lost-entries.ts';
 
-/** Kinds of entries that only the database of events causes. The log itself, backups and timestamps cause the others. */
+/**
+ * Kinds of entries that only the event database causes. The log itself, backups and timestamps cause the
+ * others.
+ */
 const causedByStore = /^(alert|principal|token|policy|detection|verdict|events|ingest)\./;
 
-/** The life of the log that a database of events has entered: its id and the time of its entry (ISO 8601). */
+/** The life of the log that an event database has entered: its id and the time of its entry (ISO 8601). */
 export interface EnteredLife {
   readonly id: string;
   readonly at: string;
 }
 
-/** Records of a database of events about the log that its entries were settled in. */
+/** Records of an event database about the log in which its entries were settled. */
 export interface NotedPlaces {
   /** Absent in the first life. */
   readonly life?: EnteredLife;
   /** The highest of each kind first. */
   readonly places: readonly NotedPlace[];
-  /** The highest leaf at which an entry of whatever kind was recorded in that life. */
+  /** The highest leaf at which an entry of any kind was recorded in that life. */
   readonly last?: { readonly leaf_index: number; readonly leaf_hash: string };
   /** Ids of entries that wait to be logged, or to be recorded as logged. */
   readonly waiting?: ReadonlySet<string>;
-  /** Why it, or a part of it, cannot be compared with the log. */
+  /** Why the records cannot, or only partly, be compared with the log. */
   readonly unreadable?: string;
 }
 
 /** The log, as far as the check needs it. */
 export interface ComparedLog {
   readonly size: number;
-  /** Id of the current life; undefined in the first one. */
+  /** Id of the current life; undefined in the first life. */
   readonly life: string | undefined;
-  /** A life begins with the next entry, by an operator's command. */
+  /** Whether the next entry begins a life, by an operator's command. */
   readonly isBeginning: boolean;
   hashAt(index: number): Hash;
   has(entryId: string): boolean;
   entryAt(index: number): { readonly id?: unknown; readonly kind?: unknown };
-  /** Whether the log was in this life, or a life of the log took the place of this one. */
+  /** Whether the log was in this life, or a life of the log replaced it. */
   follows(life: string): boolean;
 }
 
 /**
- * Compares the log with the places that the database of events recorded. They prove an older ledger.mdb even where anchor
- * and journal are gone.
+ * Compares the log with the places recorded by the event database. They reveal an older ledger.mdb even if
+ * anchor and journal are missing.
  *
- * Places count against the log only in the life in which they were recorded: a database that has not entered the current
- * life yet may know of entries that this life gave up, and has them logged again when it enters (lost-entries.ts). Lives
- * are told apart by their ids, because clocks may be wrong: a database that has entered a life unknown to this log proves
- * that the log is an earlier or another one.
+ * Places count only in the life in which they were recorded. A database that has not entered the current life
+ * yet may have records of entries that this life gave up; it has them logged again when it enters
+ * (lost-entries.ts). Lives are distinguished by their ids, because clocks may be wrong. A database that has
+ * entered a life unknown to this log proves that the log is an earlier or a different one.
  *
- * @throws Distrust `rollback`
+ * @throws UntrustedLogError `rollback`
  */
 export function checkPlaces(noted: NotedPlaces, log: ComparedLog): void {
   if (log.isBeginning) return;
@@ -57,13 +60,13 @@ export function checkPlaces(noted: NotedPlaces, log: ComparedLog): void {
   if (entered !== log.life) {
     if (entered === undefined || log.follows(entered)) return;
     throw rollback(
-      `The database of events has entered life ${entered} of the log, and this log has not begun it.`,
+      `The event database has entered life ${entered} of the log, which this log does not have.`,
     );
   }
-  const lost = noted.places.find((place) => !holds(place, log));
+  const lost = noted.places.find((place) => !isInLog(place, log));
   if (lost !== undefined && lost.kind !== 'alert')
     throw rollback(
-      `The database of events has ${lost.kind} that entry ${lost.entry_id} covers, and the log does not have this entry.`,
+      `The event database has ${lost.kind} that entry ${lost.entry_id} covers, but the log lacks this entry.`,
     );
   if (lost !== undefined) throw lostLeaf('an alert', lost.place, log);
   const { leaf_index, leaf_hash } = noted.last ?? {};
@@ -72,11 +75,12 @@ export function checkPlaces(noted: NotedPlaces, log: ComparedLog): void {
 }
 
 /**
- * The first entry that the database of events caused and neither recorded as logged nor has in its outbox: it is an older
- * copy. Returns undefined if there is no such entry, or if the database has recorded no entry in the current life of the
- * log. After a crash between a commit of the log and the record of it, the entry is still in the outbox.
+ * Returns the first entry that the event database caused but neither recorded as logged nor has in its
+ * outbox, which means that the database is an older copy. Returns undefined if there is no such entry, or if
+ * the database has recorded no entry in the current life of the log. After a crash between a commit of the
+ * log and its record, the entry is still in the outbox.
  *
- * @param accepted - entries before this one may be unknown; without effect where the log is shorter
+ * @param accepted - entries before this index may be unknown; ignored if the log is shorter
  */
 export function unknownEntry(noted: NotedPlaces, log: ComparedLog, accepted = 0): number | undefined {
   const { last, life, waiting } = noted;
@@ -90,18 +94,18 @@ export function unknownEntry(noted: NotedPlaces, log: ComparedLog, accepted = 0)
   return undefined;
 }
 
-function lostLeaf(what: string, index: number, { size }: ComparedLog): Distrust {
+function lostLeaf(what: string, index: number, { size }: ComparedLog): UntrustedLogError {
   return rollback(
-    `The database of events has ${what} logged as leaf ${index}, and the log ` +
+    `The event database has ${what} logged as leaf ${index}, but the log ` +
       (index < size ? 'has another entry there.' : `has ${size} leaves.`),
   );
 }
 
-function holds(noted: NotedPlace, log: ComparedLog): boolean {
+function isInLog(noted: NotedPlace, log: ComparedLog): boolean {
   return noted.kind === 'alert' ? hexAt(noted.place, log) === noted.leaf_hash : log.has(noted.entry_id);
 }
 
-/** The hash of a leaf; undefined beyond the end. */
+/** Returns the hash of a leaf in hex; undefined beyond the end. */
 function hexAt(index: number, { size, hashAt }: ComparedLog): string | undefined {
   return index < size ? bytesToHex(hashAt(index)) : undefined;
 }

@@ -4,36 +4,39 @@ import { crc32 } from 'node:zlib';
 import { replaceFile } from '../../durable-file.ts';
 import { type FoundMeta, type Meta, readMetas } from '../check/database-meta.ts';
 
-/** In the data folder. A restore replaces it together with siem.mdb, and backups do not contain it. */
+/** A file in the data folder. A restore replaces it together with siem.mdb, and backups do not contain it. */
 const recordFile = 'siem.mdb.json';
 
 interface AgeRecord {
-  /** Transactions that siem.mdb had, at least; 0 where there was none. */
+  /** Lower bound of the transactions of siem.mdb; 0 if there was no siem.mdb. */
   readonly transaction: number;
   /** Fingerprints of the last two transactions. */
   readonly last?: readonly number[];
   /**
-   * Why siem.mdb is older than the folder, from the first start with it until the newer one is back or the operator accepts
-   * it. Until then the other fields are those of the newer one.
+   * Why siem.mdb is older than the folder, from the first start with it until the newer one is back or the
+   * operator accepts it. Until then the other fields describe the newer one.
    */
   readonly older?: string;
-  /** Size of the log when the operator accepted an older siem.mdb: the entries before it are not expected in siem.mdb. */
+  /**
+   * Size of the log when the operator accepted an older siem.mdb. Entries before it are not expected in
+   * siem.mdb.
+   */
   readonly accepted?: number;
 }
 
 /**
- * How far siem.mdb was, in a file beside it: LMDB counts its transactions, so that an older copy in the place of the file
+ * Records the state of siem.mdb in a file beside it. LMDB counts transactions, so an older copy of the file
  * has fewer. Written at each start and stop, and once a minute.
  */
 export class StoreAge {
   readonly #database: string;
   readonly #path: string;
   #record: AgeRecord;
-  /** Whether the file is the one that the record is of. */
+  /** Whether the database is the recorded one. */
   readonly #isBack: boolean = false;
   #writing: Promise<void> = Promise.resolve();
 
-  /** Compares the database with the record. Called before the store opens it. */
+  /** Compares the database with the record. Must be called before the store opens the database. */
   constructor(dataDir: string) {
     this.#database = join(dataDir, 'siem.mdb');
     this.#path = join(dataDir, recordFile);
@@ -41,45 +44,50 @@ export class StoreAge {
     const { transaction } = this.#record;
     const found = this.#metas()?.meta;
     if (found !== undefined && found.transaction < transaction)
-      this.#found(`it has ${found.transaction} transactions, where at least ${transaction} were made`);
-    // An older copy that goes on may reach the same number of transactions, but not the same pages.
+      this.#markOlder(`it has ${found.transaction} transactions, but at least ${transaction} were committed`);
+    // An older copy in use may reach the same number of transactions, but not the same pages.
     else this.#isBack = found !== undefined && this.#record.last?.includes(fingerprint(found)) === true;
   }
 
-  /** Why siem.mdb is older than the folder; undefined where it is not. */
+  /** Why siem.mdb is older than the folder; undefined if it is not. */
   get older(): string | undefined {
     return this.#record.older;
   }
 
-  /** Entries of the log before this one are not expected in siem.mdb. */
+  /** Entries of the log before this index are not expected in siem.mdb. */
   get accepted(): number {
     return this.#record.accepted ?? 0;
   }
 
-  /** Called with the first entry that siem.mdb must know of and does not, if there is one, and the size of the log. */
+  /**
+   * Takes the result of start-up: the first entry that siem.mdb must know but does not, if any, and the size
+   * of the log.
+   */
   compared(unknown: number | undefined, size: number): void {
     if (unknown !== undefined)
-      this.#found(
-        `the log has entries ${unknown} to ${size - 1}, and entry ${unknown} is not recorded in siem.mdb`,
+      this.#markOlder(
+        `the log has entries ${unknown} to ${size - 1}, but entry ${unknown} is not recorded in siem.mdb`,
       );
-    else if (this.#isBack) this.#forgive();
+    else if (this.#isBack) this.#clearOlder();
   }
 
-  /** The operator goes on with the database as it is, beside a log of this size. */
+  /** Records that the operator accepts the older database beside a log of this size. */
   async accept(size: number): Promise<void> {
-    this.#forgive();
+    this.#clearOlder();
     this.#record = { ...this.#record, accepted: size };
     await this.#save();
   }
 
-  /** Resolves when the record is on disk. One that cannot be written is written by the next call. */
+  /**
+   * Writes the record; resolves when it is on disk. A failure is ignored, because the next call writes it.
+   */
   write(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#save()).catch(() => {});
     return this.#writing;
   }
 
   #save(): Promise<void> {
-    // The last transaction may be visible and not yet flushed; the one before it is on disk.
+    // The last transaction may be visible but not flushed yet; the one before it is on disk.
     const { meta, whole = [] } = this.#metas() ?? {};
     const transaction = Math.max(0, (meta?.transaction ?? 0) - 1);
     if (this.#record.older === undefined)
@@ -87,16 +95,16 @@ export class StoreAge {
     return replaceFile(this.#path, `${format(this.#record)}\n`, { mode: 0o600 });
   }
 
-  #forgive(): void {
+  #clearOlder(): void {
     const { older: _, ...record } = this.#record;
     this.#record = record;
   }
 
-  #found(why: string): void {
+  #markOlder(why: string): void {
     this.#record = { ...this.#record, older: this.#record.older ?? why };
   }
 
-  /** Undefined where there is no database that can be read. */
+  /** Returns undefined if there is no readable database. */
   #metas(): FoundMeta | undefined {
     let file: number;
     try {
@@ -112,7 +120,7 @@ export class StoreAge {
   }
 }
 
-/** A file that is missing or damaged records nothing: it must not accuse a database that is sound. */
+/** Reads the record. A missing or damaged file is an empty record: it must not accuse an intact database. */
 function readRecord(path: string): AgeRecord {
   try {
     const text = readFileSync(path, 'utf8');

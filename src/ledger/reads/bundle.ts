@@ -22,15 +22,18 @@ export interface BundleParts {
   readonly keys: KeyRing;
 }
 
-/** The checkpoints, as notes, of which the bundle carries the first that covers the leaf. */
+/** Checkpoint notes. The bundle contains the first that covers the leaf. */
 export interface BundleNotes {
   /** The note that `/checkpoint` serves. */
   readonly published?: string | undefined;
-  /** A note that the log signs for the bundle. Called only where the published one does not cover the leaf. */
+  /**
+   * Returns a note that the log signs for the bundle. Called only if the published one does not cover the
+   * leaf.
+   */
   signed?(): string | undefined;
 }
 
-/** The leaf with everything that an offline verifier needs, against this head. */
+/** Returns the leaf with everything that an offline verifier needs, against this head. */
 export function makeBundle(
   parts: BundleParts,
   query: LeafQuery,
@@ -56,7 +59,7 @@ export function makeBundle(
   };
 }
 
-/** Undefined where no checkpoint covers the leaf. */
+/** Returns undefined if no checkpoint covers the leaf. */
 function checkpointFor(
   parts: BundleParts,
   leafIndex: number,
@@ -83,7 +86,10 @@ function checkpointFor(
   return { note: chosen, part };
 }
 
-/** 0 for a note that is not a checkpoint of this tree under its current name, and for one by a revoked key. */
+/**
+ * Returns 0 for a note that is not a checkpoint of this tree under its current name, or is signed only by
+ * revoked keys.
+ */
 function coveredSize({ checkpoints, keys }: BundleParts, note: string | undefined): number {
   if (note === undefined) return 0;
   try {
@@ -99,7 +105,7 @@ function keyOf({ canonical }: StoredLeaf): string {
   return (JSON.parse(Buffer.from(canonical).toString('utf8')) as { key_id: string }).key_id;
 }
 
-/** The checkpoint keys of this log that signed the note. */
+/** Returns the checkpoint keys of this log that signed the note. */
 function signersOf(note: string, keys: KeyRing): string[] {
   const { signatures } = parseNote(note);
   return keys.all().flatMap(({ kid, purpose, publicKey: key, file: { svc_origin: origin } }) => {

@@ -18,15 +18,15 @@ export interface CheckpointSigner {
 export interface CheckpointParts {
   readonly storage: LedgerStorage;
   readonly nodes: VerifiedNodes;
-  /** The latest head that is published. */
+  /** Returns the latest published head. */
   head(): SignedHead | undefined;
-  /** The active signing key. @throws UNAVAILABLE without one */
+  /** Returns the active signing key. @throws UNAVAILABLE without one */
   signer(): CheckpointSigner;
-  /** The log's name in notes. @throws UNAVAILABLE without one */
+  /** Returns the log's name in notes. @throws UNAVAILABLE without one */
   origin(): string;
 }
 
-/** Tree heads as C2SP tlog-checkpoints. Owner of the one that was signed last. */
+/** Formats tree heads as C2SP tlog-checkpoints. Owns the most recently signed one. */
 export class Checkpoints {
   readonly #parts: CheckpointParts;
   #signed: { readonly text: string; readonly keyId: number; readonly note: string } | undefined;
@@ -35,7 +35,7 @@ export class Checkpoints {
     this.#parts = parts;
   }
 
-  /** The latest head as a note. One size and root are signed once. LOG_EMPTY */
+  /** Returns the latest head as a note. A size and root are signed once. LOG_EMPTY */
   latest(): string {
     const head = this.#parts.head();
     if (head === undefined) throw logEmpty();
@@ -51,8 +51,8 @@ export class Checkpoints {
   }
 
   /**
-   * Keeps a note with cosignatures, unless one of a larger tree is kept. Its text must be what this log signs for that
-   * size: INVALID_REQUEST otherwise. The signatures are not looked at.
+   * Stores a note with cosignatures, unless one of a larger tree is stored. Its text must be what this log
+   * signs for that size: INVALID_REQUEST otherwise. The signatures are not checked.
    */
   keep(note: string): void {
     const size = this.sizeOf(note);
@@ -60,7 +60,7 @@ export class Checkpoints {
     if (kept === undefined || size >= this.sizeOf(kept)) this.#parts.storage.keepCheckpoint(note);
   }
 
-  /** What was kept last; undefined where there is none, or none under this origin. */
+  /** Returns the stored note; undefined without one under this origin. */
   kept(): string | undefined {
     const note = this.#parts.storage.keptCheckpoint();
     try {
@@ -72,19 +72,19 @@ export class Checkpoints {
     }
   }
 
-  /** The size of a note whose text is what this log signs for it. INVALID_REQUEST for any other. */
+  /** Returns the size of a note whose text is what this log signs for it. INVALID_REQUEST for any other. */
   sizeOf(note: string): number {
     const { nodes, head, origin } = this.#parts;
     const current = head()?.size ?? 0;
     try {
       const { text } = parseNote(note);
       const { size } = parseCheckpoint(text);
-      if (size < 1 || size > current) throw wrongNote(`is of ${size} leaves, and the log has ${current}`);
+      if (size < 1 || size > current) throw wrongNote(`has ${size} leaves, but the log has ${current}`);
       if (text !== checkpointText(origin(), size, nodes.rootAt(size)))
         throw wrongNote(`is not the checkpoint of this log for ${size} leaves`);
       return size;
     } catch (error) {
-      if (error instanceof TlogError) throw wrongNote(`is no checkpoint: ${error.message}`);
+      if (error instanceof TlogError) throw wrongNote(`is not a checkpoint: ${error.message}`);
       throw error;
     }
   }

@@ -5,7 +5,10 @@ import { DamagedError, type LedgerStorage } from '../storage/storage.ts';
 import type { Prover } from './prover.ts';
 import { checkRange } from './ranges.ts';
 
-/** Entries of one kind within a range, by their places among all of that kind: `from` ≤ place < `to`. */
+/**
+ * Entries of one kind within a range, by their ordinals among all entries of that kind: `from` ≤ ordinal <
+ * `to`.
+ */
 interface Stretch {
   readonly kind: string;
   readonly from: number;
@@ -13,10 +16,10 @@ interface Stretch {
 }
 
 /**
- * Leaf indices of a page of the entries with `from` ≤ index < `to`, of one of `kinds` where given, oldest first, and how
- * many there are in all. `from` may be the size of the log, for a reader who asks for what is new.
+ * Returns leaf indices of a page of the entries with `from` ≤ index < `to`, only of `kinds` if given, oldest
+ * first, and the total number. `from` may be the size of the log, for readers that poll for new entries.
  *
- * @throws INVALID_REQUEST naming the index that is out of range.
+ * @throws INVALID_REQUEST naming the index that is out of range
  */
 export function listEntries(
   storage: LedgerStorage,
@@ -24,7 +27,7 @@ export function listEntries(
   { from = 0, to = size, kinds, page, per_page }: EntriesQuery,
 ): { indices: number[]; total: number } {
   checkRange('from', from, 0, size, size);
-  // Nothing follows the last leaf: not wrong to ask, unless for a range that ends before it begins.
+  // Nothing follows the last leaf. Querying there is valid, unless the range ends before it begins.
   if (to !== size || from !== size) checkRange('to', to, from + 1, size, size);
   const skipped = (page - 1) * per_page;
   if (kinds === undefined) {
@@ -42,7 +45,10 @@ export function listEntries(
   return { indices: merged(storage, stretches, [from, to], skipped, per_page), total };
 }
 
-/** The leaves of a page, verified. INVALID_REQUEST naming `per_page` where they are too long for one answer. */
+/**
+ * Returns the verified leaves of a page. INVALID_REQUEST naming `per_page` if they are too long for one
+ * answer.
+ */
 export function readLeaves(
   prover: Prover,
   indices: readonly number[],
@@ -55,13 +61,13 @@ export function readLeaves(
     if (bytes > limits.maxEntriesPageBytes)
       throw invalidField(
         'per_page',
-        `asks for more than ${limits.maxEntriesPageBytes} bytes of entries here`,
+        `would return more than ${limits.maxEntriesPageBytes} bytes of entries here`,
       );
     return leaf;
   });
 }
 
-/** `count` indices of all stretches together, in order, behind the first `skipped`. */
+/** Returns `count` indices of all stretches together, in order, after the first `skipped`. */
 function merged(
   storage: LedgerStorage,
   stretches: readonly Stretch[],
@@ -70,8 +76,8 @@ function merged(
   count: number,
 ): number[] {
   const { kinds } = storage;
-  // Looks for the leaf index that the page begins with, halving the range; how many entries of each kind lie below the
-  // range's ends is kept, so that each is looked for among ever fewer.
+  // Finds the first leaf index of the page by binary search. The numbers of entries of each kind below the
+  // ends of the range are reused, so that each lookup searches fewer entries.
   let [low, high] = [from, to];
   let places = stretches.map((stretch) => stretch.from);
   let above = stretches.map((stretch) => stretch.to);

@@ -5,10 +5,11 @@ import type { HeadView } from './head-view.ts';
 import { checkRange } from './ranges.ts';
 
 /**
- * A page of the heads signed for sizes `from_size` ≤ size < `to_size`, oldest first. An idle log signs one size several
- * times: all of them are listed. `from_size` may be one past the current size, for a reader who asks for what is new.
+ * Returns a page of the heads signed for sizes `from_size` ≤ size < `to_size`, oldest first. An idle log
+ * signs one size several times; all of these heads are listed. `from_size` may be one past the current size,
+ * for readers that poll for new heads.
  *
- * @throws INVALID_REQUEST naming the size that is out of range.
+ * @throws INVALID_REQUEST naming the size that is out of range
  */
 export function listHeads(
   { history }: Pick<HeadView, 'history'>,

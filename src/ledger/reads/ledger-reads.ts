@@ -31,17 +31,17 @@ export interface LedgerReadsParts {
   readonly storage: LedgerStorage;
   readonly nodes: VerifiedNodes;
   readonly keys: () => KeyRing;
-  /** Undefined when the log couldn't be recovered: leaves are not found by hash then. */
+  /** Undefined if the log could not be recovered: leaves are not found by hash then. */
   readonly leaves: () => LeafIndex | undefined;
-  /** The heads that the reader may see. */
+  /** The heads visible to the reader. */
   readonly heads: HeadView;
   readonly verified: VerifiedHeads;
   count(counter: LedgerCounter): void;
-  /** Stored data is damaged: `isEdge` where appends go on from it. The result is thrown to the caller. */
+  /** Reports damaged data; `isEdge` if appends need it. The result is thrown to the caller. */
   onDamage(message: string, isEdge: boolean): ServiceError;
 }
 
-/** Everything that is read from a log: heads, proofs, entries, checkpoints and tiles, all as of the latest visible head. */
+/** All reads of a log: heads, proofs, entries, checkpoints and tiles, as of the latest visible head. */
 export class LedgerReads {
   readonly #parts: LedgerReadsParts;
   readonly #prover: Prover;
@@ -107,7 +107,7 @@ export class LedgerReads {
     });
   }
 
-  /** The leaf with everything that an offline verifier needs, against the latest visible head. */
+  /** Returns the leaf with everything that an offline verifier needs, against the latest visible head. */
   bundle(leaf: LeafQuery, notes: BundleNotes): ProofBundle {
     const { storage, nodes, keys, heads, verified } = this.#parts;
     const parts = { storage, nodes, keys: keys(), prover: this.#prover, checkpoints: this.#checkpoints };
@@ -124,7 +124,7 @@ export class LedgerReads {
     return this.guarded(() => this.#checkpoints.latest());
   }
 
-  /** Returns after the flush. A write that failed throws what storage threw. */
+  /** Stores a checkpoint; returns after the flush. Errors of a failed write are passed on. */
   keepCheckpoint(note: string): void {
     this.guarded(() => this.#checkpoints.keep(note));
   }
@@ -142,7 +142,7 @@ export class LedgerReads {
     return this.guarded(() => readEntryBundle(storage, nodes, this.#size, index, width));
   }
 
-  /** Runs a read and reports the damage that it finds. */
+  /** Runs a read and reports damage that it finds. */
   guarded<T>(read: () => T): T {
     try {
       return read();

@@ -13,15 +13,15 @@ import type { VerifiedNodes } from './verified-nodes.ts';
 export interface ProverParts {
   readonly storage: LedgerStorage;
   readonly nodes: VerifiedNodes;
-  /** Undefined when the log couldn't be recovered: leaves are not found by hash then. */
+  /** Undefined if the log could not be recovered: leaves are not found by hash then. */
   readonly leaves: () => LeafIndex | undefined;
-  /** The latest head that the reader may see; the tree may be larger. */
+  /** Returns the latest head visible to the reader; the tree may be larger. */
   head(): SignedHead | undefined;
 }
 
 /**
- * Reads proofs and leaves as of the latest head that the reader may see. Proofs are made of verified nodes only, and
- * the bytes of an entry are hashed before they leave.
+ * Reads proofs and leaves as of the latest head visible to the reader. Proofs consist of verified nodes only,
+ * and the bytes of an entry are hashed before they are returned.
  */
 export class Prover {
   readonly #parts: ProverParts;
@@ -66,7 +66,8 @@ export class Prover {
   }
 
   /**
-   * A leaf that the log has. The index of kinds is no part of the tree: an entry that it names must be of one of `kinds`.
+   * Returns an existing leaf. The index of kinds is not part of the tree, so an entry found by it must be of
+   * one of `kinds`.
    *
    * @throws DamagedError unless the bytes hash to the leaf and are of such a kind
    */
@@ -74,11 +75,11 @@ export class Prover {
     const { storage, nodes } = this.#parts;
     const canonical = verifiedEntry(storage, nodes, index);
     if (kinds !== undefined && !kinds.includes(indexedOf(canonical).kind ?? ''))
-      throw new DamagedError(`the index of kinds names entry ${index} under another kind than its own`);
+      throw new DamagedError(`the index of kinds names entry ${index} under the wrong kind`);
     return { leaf_index: index, leaf_hash: bytesToHex(nodes.hashAt({ level: 0, index })), canonical };
   }
 
-  /** Checks the query's form now; the result looks the leaf up in a log of so many leaves. */
+  /** Validates the query's form. The result looks the leaf up in a log of `size` leaves. */
   #leafFinder(query: LeafQuery): (size: number) => number {
     const { leaf_index: index, entry_id: id, leaf_hash: hex } = query;
     const given = [index, id, hex].filter((value) => value !== undefined).length;
@@ -100,12 +101,14 @@ export class Prover {
     return (size) => this.#byHash(hexToBytes(hex, hashBytes), size) ?? notFound(`no leaf with hash ${hex}`);
   }
 
-  /** The index of ids is no part of the tree: the entry itself must have the id. */
+  /**
+   * Looks up an entry by id. The index of ids is not part of the tree, so the entry itself must have the id.
+   */
   #byId(id: string, size: number): number | undefined {
     const index = this.#parts.storage.indexOf(id);
     if (index === undefined || index >= size) return undefined;
     if (indexedOf(this.leafAt(index).canonical).id !== id)
-      throw new DamagedError(`the index of ids names entry ${index} for ${id}, which it is not`);
+      throw new DamagedError(`the index of ids names entry ${index} for ${id}, but the entry has another id`);
     return index;
   }
 
@@ -119,7 +122,7 @@ export class Prover {
   }
 }
 
-/** The bytes of an entry that the log has. @throws DamagedError unless they hash to the leaf */
+/** Returns the bytes of an existing entry. @throws DamagedError unless they hash to the leaf */
 export function verifiedEntry(
   storage: LedgerStorage,
   nodes: VerifiedNodes,
@@ -134,7 +137,10 @@ export function verifiedEntry(
 
 const utf8 = new TextDecoder();
 
-/** Members of an entry by which it is indexed: the id in lower case, and the kind. Empty where the bytes are not an entry's. */
+/**
+ * Returns the members by which an entry is indexed: the id in lower case, and the kind. Empty if the bytes
+ * are not a valid entry.
+ */
 export function indexedOf(canonical: Uint8Array): { id?: string | undefined; kind?: string | undefined } {
   try {
     const { id, kind } = JSON.parse(utf8.decode(canonical)) as { id?: unknown; kind?: unknown };
@@ -152,5 +158,5 @@ function notFound(message: string): never {
 }
 
 export function logEmpty(): ServiceError {
-  return new ServiceError('LOG_EMPTY', 'the log has no entries yet, and so no tree head');
+  return new ServiceError('LOG_EMPTY', 'the log has no entries yet, therefore no tree head');
 }

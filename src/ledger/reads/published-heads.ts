@@ -3,19 +3,22 @@ import { lowerBound } from '../storage/lower-bound.ts';
 import type { LedgerStorage, SignedHead } from '../storage/storage.ts';
 import type { HeadView } from './head-view.ts';
 
-/** Heads read at once while looking for the published ones. */
-const scanned = 65_536;
+/** Heads read at once in the search for published ones. */
+const scanSize = 65_536;
 
-/** The heads that are published by now. Remembers which those are; what was visible once stays so if the clock goes back. */
+/**
+ * The heads published so far. Caches which ones are; a head that was visible stays visible if the clock goes
+ * back.
+ */
 export class PublishedHeads implements HeadView {
   readonly #storage: LedgerStorage;
   readonly #schedule: PublicationSchedule;
   readonly #nowNs: () => bigint;
-  /** The first heads of the history, all of which are published. */
+  /** Number of heads at the start of the history that are all published. */
   #leading = 0;
-  /** Numbers of the published heads behind them, 8 bytes for each. */
+  /** Numbers of the published heads after them, 8 bytes each. */
   readonly #later: number[] = [];
-  #looked = 0;
+  #scanned = 0;
   #visible = 0;
 
   constructor(storage: LedgerStorage, schedule: PublicationSchedule, nowNs: () => bigint) {
@@ -26,7 +29,7 @@ export class PublishedHeads implements HeadView {
 
   get history(): HeadView['history'] {
     const { history } = this.#storage;
-    this.#look();
+    this.#scan();
     return {
       count: this.#visible,
       size: (n) => history.size(this.#ordinal(n)),
@@ -54,16 +57,16 @@ export class PublishedHeads implements HeadView {
     return n < this.#leading ? n : this.#later[n - this.#leading]!;
   }
 
-  /** Finds the heads that were signed or became visible since. */
-  #look(): void {
+  /** Finds heads that were signed or became visible since the last call. */
+  #scan(): void {
     const { history } = this.#storage;
-    while (this.#looked < history.count) {
-      for (const timestampNs of history.timestamps(this.#looked, scanned)) {
+    while (this.#scanned < history.count) {
+      for (const timestampNs of history.timestamps(this.#scanned, scanSize)) {
         if (this.#schedule.isPublished(timestampNs)) {
-          if (this.#leading === this.#looked) this.#leading++;
-          else this.#later.push(this.#looked);
+          if (this.#leading === this.#scanned) this.#leading++;
+          else this.#later.push(this.#scanned);
         }
-        this.#looked++;
+        this.#scanned++;
       }
     }
     const now = this.#nowNs();

@@ -1,6 +1,9 @@
 import { invalidField, type ServiceError } from '../../errors.ts';
 
-/** What a parameter must be, in a log of `size` leaves; `low` may be past `high` where the log is too small for any. */
+/**
+ * Returns the error for a parameter in a log of `size` leaves. If `low` is above `high`, the log is too small
+ * for any value.
+ */
 export function outOfRange(field: string, low: number, high: number, size: number): ServiceError {
   const leaves = `${size} ${size === 1 ? 'leaf' : 'leaves'}`;
   return invalidField(
@@ -11,7 +14,7 @@ export function outOfRange(field: string, low: number, high: number, size: numbe
   );
 }
 
-/** INVALID_REQUEST unless `low` ≤ value ≤ `high`. */
+/** Throws INVALID_REQUEST unless `low` ≤ value ≤ `high`. */
 export function checkRange(field: string, value: number, low: number, high: number, size: number): void {
   if (!Number.isSafeInteger(value) || value < low || value > high) throw outOfRange(field, low, high, size);
 }

@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
 import type { ReadReport } from '../ledger.ts';
 
-/** Where the scrub is, kept over restarts. Times are Unix milliseconds. */
+/** Progress of the scrub, kept across restarts. Times are Unix milliseconds. */
 export interface ScrubState {
   passBeganAt: number;
-  /** Undefined while the pass is under way. */
+  /** Undefined while the pass is in progress. */
   passEndedAt: number | undefined;
-  /** Entries that this pass checks: the size of the log at its begin. */
+  /** Entries that this pass checks: the size of the log at its start. */
   total: number;
-  /** Entries and heads that were checked. */
+  /** Entries and heads checked so far. */
   entries: number;
   heads: number;
-  /** Damaged entries, pages and heads that this pass found. */
+  /** Damaged entries, pages and heads found by this pass. */
   damaged: number;
   lastPass?: { readonly endedAt: number; readonly damaged: number } | undefined;
   lastCleanPassBeganAt?: number | undefined;
-  /** Found last, by the scrub or by a read. */
+  /** Most recent damage found by the scrub or by a read. */
   damage?: ReadReport['damage'] | undefined;
 }
 
@@ -23,7 +23,7 @@ export function newPass(nowMs: number): ScrubState {
   return { passBeganAt: nowMs, passEndedAt: undefined, total: 0, entries: 0, heads: 0, damaged: 0 };
 }
 
-/** Undefined where the file is missing or holds no state: only the progress of a pass is lost. */
+/** Returns undefined if the file is missing or invalid: only the progress of a pass is lost. */
 export function readScrubState(file: string): ScrubState | undefined {
   try {
     const found = JSON.parse(readFileSync(file, 'utf8')) as ScrubState;

@@ -11,22 +11,22 @@ import { VerifiedNodes } from './verified-nodes.ts';
 
 export interface ScrubParts {
   readonly storage: LedgerStorage;
-  /** The head of the snapshot that is read. */
+  /** Returns the head of the current snapshot. */
   latest(): SignedHead | undefined;
-  /** Receives each full tile of level 0 whose entries are sound. */
+  /** Receives each full tile of level 0 whose entries are intact. */
   readonly digests: TileDigests;
   isSigned(head: SignedHead): boolean;
-  /** Takes the newest snapshot: reads of one step see the same. */
+  /** Switches to the newest snapshot. All reads of a step use the same one. */
   refresh(): Promise<void>;
-  /** Keeps the progress over restarts. */
+  /** File that keeps the progress across restarts. */
   readonly file: string;
   onChecked(entries: number): void;
 }
 
 const hourMs = 3_600_000;
-/** One pass takes half of the day that is promised, however large the log is. */
+/** A pass takes half of the promised day, however large the log is. */
 const passMs = 12 * hourMs;
-/** A small log is checked once an hour. */
+/** Minimum time between passes: a small log is checked once an hour. */
 const minPassMs = hourMs;
 /** The longest pause between two steps of a pass. */
 const pauseMs = 1000;
@@ -35,9 +35,10 @@ const headsPerStep = 64;
 const saveEveryMs = 60_000;
 
 /**
- * Checks the whole log in the background, from disk: each entry against its leaf, each node up to the root of the
- * signed head, the indexes of ids and of kinds, and the signature of each head. A step checks 256 entries (1 ms) or 64
- * heads; steps are spread over the pass, which takes 12 hours or, for small logs, a second for each step.
+ * Checks the whole log in the background, from disk: each entry against its leaf, each node up to the root of
+ * the signed head, the indexes of ids and of kinds, and the signature of each head. A step checks 256 entries
+ * (1 ms) or 64 heads. Steps are spread over the pass, which takes 12 hours or, for small logs, one second per
+ * step.
  */
 export class Scrub {
   readonly #parts: ScrubParts;
@@ -47,7 +48,7 @@ export class Scrub {
   #isStopped = false;
   #savedAt = 0;
   #saving: Promise<void> | undefined;
-  /** The state changed while it was being saved. */
+  /** Whether the state changed while it was being saved. */
   #isStale = false;
 
   constructor(parts: ScrubParts) {
@@ -71,7 +72,7 @@ export class Scrub {
     while (this.#saving !== undefined) await this.#saving;
   }
 
-  /** Records damage that a read found, too. */
+  /** Records damage found by the scrub or by a read. */
   found(message: string, isEdge: boolean): void {
     this.#state.damage = { at: Date.now(), message, is_edge: isEdge };
     this.#save();
@@ -93,7 +94,10 @@ export class Scrub {
     };
   }
 
-  /** Checks the next part of the log. Behind the last part the pass ends; the step after that begins the next pass. */
+  /**
+   * Checks the next part of the log. The step after the last part ends the pass; the following step begins
+   * the next pass.
+   */
   async step(): Promise<void> {
     const state = this.#state;
     try {
@@ -111,7 +115,7 @@ export class Scrub {
   #pause(): number {
     const { passBeganAt, passEndedAt, total } = this.#state;
     if (passEndedAt !== undefined) return Math.max(0, passBeganAt + minPassMs - Date.now());
-    // A commit signs one head for one entry or more: as many heads as entries are the most.
+    // A commit signs one head for at least one entry, so there are at most as many heads as entries.
     const steps = 1 + total / pageColumns + total / headsPerStep;
     return Math.min(pauseMs, passMs / steps);
   }
@@ -139,21 +143,21 @@ export class Scrub {
     const { entries: from, total } = this.#state;
     const to = Math.min(total, from + pageColumns);
     const kinds = new Map<number, string>();
-    for (let index = from; index < to; index++) this.#checking(() => this.#checkEntry(index, kinds));
-    this.#checking(() => this.#checkKinds(from, to, kinds));
+    for (let index = from; index < to; index++) this.#collectDamage(() => this.#checkEntry(index, kinds));
+    this.#collectDamage(() => this.#checkKinds(from, to, kinds));
     if (to - from === pageColumns)
-      this.#checking(() => this.#nodes.rowOf({ level: 0, index: from / pageColumns }, pageColumns));
+      this.#collectDamage(() => this.#nodes.rowOf({ level: 0, index: from / pageColumns }, pageColumns));
     this.#state.entries = to;
     this.#parts.onChecked(to - from);
   }
 
-  /** @param kinds - takes the kind of the entry */
+  /** @param kinds - receives the kind of the entry */
   #checkEntry(index: number, kinds: Map<number, string>): void {
     const { storage } = this.#parts;
     const { id, kind } = indexedOf(verifiedEntry(storage, this.#nodes, index));
     if (kind !== undefined) kinds.set(index, kind);
     const named = id === undefined ? index : storage.indexOf(id);
-    // An id that was appended twice names its first entry: auditors report that, it is not damage.
+    // An id that was appended twice names its first entry. Auditors report that; it is not damage.
     if (
       named === index ||
       (named !== undefined &&
@@ -164,7 +168,10 @@ export class Scrub {
     throw new DamagedError(`the index of ids does not name entry ${index} for ${id}`);
   }
 
-  /** Storage compares the number of places with that of entries: where each entry has one, there are no others. */
+  /**
+   * Storage compares the number of indexed entries with the number of entries. If each entry is indexed,
+   * there are no others.
+   */
   #checkKinds(from: number, to: number, entries: ReadonlyMap<number, string>): void {
     const { kinds } = this.#parts.storage;
     for (const [kind, ofKind] of Map.groupBy(entries, ([, kind]) => kind)) {
@@ -175,24 +182,24 @@ export class Scrub {
     }
   }
 
-  /** False where all heads of now have been checked. */
+  /** Returns false if all current heads have been checked. */
   #checkHeads(): boolean {
     const { storage } = this.#parts;
     let heads: readonly SignedHead[] = [];
-    this.#checking(() => {
+    this.#collectDamage(() => {
       heads = storage.history.from(this.#state.heads, headsPerStep);
     });
     for (const head of heads)
-      this.#checking(() => {
+      this.#collectDamage(() => {
         if (!this.#parts.isSigned(head)) throw new DamagedError(badSignature(head));
         if (head.size > 0 && !equalHashes(this.#nodes.rootAt(head.size), head.root))
-          throw new DamagedError(`the head of ${head.size} leaves has another root than the tree`);
+          throw new DamagedError(`the root of the head of ${head.size} leaves differs from the tree`);
       });
     this.#state.heads += heads.length;
     return heads.length > 0;
   }
 
-  #checking(check: () => void): void {
+  #collectDamage(check: () => void): void {
     try {
       check();
     } catch (error) {
@@ -206,7 +213,7 @@ export class Scrub {
     this.found(error.message, error instanceof EdgeDamagedError);
   }
 
-  /** Saves the progress. Where that fails, a restart begins the pass again. */
+  /** Saves the progress. If that fails, a restart begins the pass again. */
   #save(): void {
     this.#savedAt = Date.now();
     this.#isStale = this.#saving !== undefined;

@@ -33,15 +33,15 @@ import { TileDigests } from './tile-digests.ts';
 import { badSignature, isSigned, VerifiedHeads } from './verified-heads.ts';
 import { VerifiedNodes } from './verified-nodes.ts';
 
-/** Where keys are lost, the folder is not read for each call. */
+/** Minimum time between reloads of the key folder while keys are lost, in milliseconds. */
 const keysEveryMs = 500;
-/** After so long a folder's time of change shows every later change. */
+/** Age from which a folder's modification time reveals every later change, in milliseconds. */
 const settledMs = 100;
 
 export interface ReaderOptions {
   readonly dataDir: string;
   readonly publicationDelayMs?: number;
-  /** Nanoseconds since 1970. Default: the system's clock. */
+  /** Returns nanoseconds since 1970. Default: the system's clock. */
   readonly clock?: () => bigint;
   /** `by hand`: the scrub runs only when its steps are called. Default: in the background. */
   readonly scrub?: 'by hand';
@@ -49,8 +49,8 @@ export interface ReaderOptions {
 }
 
 /**
- * Reads ledger.mdb beside the thread that appends to it. LMDB shows a commit to readers only once it is flushed, so that
- * nothing is served before it is durable. Each call reads one snapshot, the newest.
+ * Reads ledger.mdb outside the thread that appends to it. LMDB shows a commit to readers only once it is
+ * flushed, so nothing is served before it is durable. Each call reads one snapshot, the newest.
  */
 export class SnapshotReader implements LogReader {
   readonly #storage: LmdbStorage;
@@ -62,17 +62,19 @@ export class SnapshotReader implements LogReader {
   #keysLoadedAt = Number.NEGATIVE_INFINITY;
   /** The latest head when the keys were loaded. */
   #keysLoadedFor: SignedHead | undefined;
-  /** Time of change of the folder when its keys were loaded; undefined while it may still change unnoticed. */
+  /**
+   * Modification time of the folder when its keys were loaded; undefined while it may still change unnoticed.
+   */
   #keysChangedAt: number | undefined;
   /** The head of the snapshot, and the one whose signature was verified last. */
   #latest: SignedHead | undefined;
   #checked: SignedHead | undefined;
   #isFresh = false;
   #leaves: LeafIndex | undefined;
-  /** Leaves in the index. */
+  /** Number of leaves in the index. */
   #indexed = 0;
 
-  /** Opens the log of a data folder, which its owner has opened before. @throws where it cannot be read */
+  /** Opens the log of a data folder, which its owner must have opened before. @throws if it cannot be read */
   static async open(options: ReaderOptions): Promise<SnapshotReader> {
     const keysFolder = join(options.dataDir, 'keys');
     const storage = new LmdbStorage(join(options.dataDir, 'ledger.mdb'), { readOnly: true });
@@ -176,7 +178,7 @@ export class SnapshotReader implements LogReader {
     this.#checkLatest();
   }
 
-  /** Keys change while the log is read: a head by another key shows that they have. */
+  /** Reloads the keys, because a head signed by an unknown key shows that they changed. */
   async #reloadKeys(): Promise<void> {
     const head = this.#latest;
     this.#keys = await KeyRing.load(this.#keysFolder);
@@ -184,16 +186,19 @@ export class SnapshotReader implements LogReader {
     this.#refresh();
   }
 
-  /** Bundles carry keys with their states: each change of a key file renames a file in the folder. */
+  /**
+   * Reloads the keys if a key file changed, which renames a file in the folder. Bundles contain keys with
+   * their states.
+   */
   async #currentKeys(): Promise<void> {
     const changedAt = statSync(this.#keysFolder).mtimeMs;
     if (changedAt === this.#keysChangedAt) return;
-    // Times of files are a few milliseconds coarse: a change just before may hide another one.
+    // File times have a resolution of a few milliseconds: a change just before may hide another one.
     this.#keysChangedAt = Date.now() - changedAt > settledMs ? changedAt : undefined;
     await this.#reloadKeys();
   }
 
-  /** Takes the newest snapshot. Calls that were received together share it. */
+  /** Switches to the newest snapshot. Calls received together share it. */
   #refresh(): void {
     if (this.#isFresh) return;
     this.#isFresh = true;
@@ -203,11 +208,13 @@ export class SnapshotReader implements LogReader {
     this.#storage.refresh();
     const head = this.#storage.latestHead();
     const [known, last] = [this.#latest, head];
-    // The head in memory was verified; where the row is the same one, later damage of it is left to the scrub.
+    // The head in memory was verified. If the row is the same, later damage of it is left to the scrub.
     if (known?.size !== last?.size || known?.timestampNs !== last?.timestampNs) this.#latest = head;
   }
 
-  /** A key is on disk before it signs: keys that were loaded for a head before may lack the signer of this one. */
+  /**
+   * Keys are on disk before they sign, so keys loaded for an earlier head may lack the signer of this one.
+   */
   get #mayHaveNewSigner(): boolean {
     if (this.#latest === undefined || this.#keys.get(this.#latest.keyId) !== undefined) return false;
     if (this.#latest !== this.#keysLoadedFor) return true;
@@ -224,7 +231,7 @@ export class SnapshotReader implements LogReader {
     return isSigned(head, { keys: this.#keys, storage: this.#storage, latest: this.#latest });
   }
 
-  /** The index of leaf hashes, brought up to the snapshot. */
+  /** Returns the index of leaf hashes, updated to the snapshot. */
   #leafIndex(): LeafIndex {
     const size = this.#latest?.size ?? 0;
     const leafAt = (index: number) => this.#nodes.hashAt({ level: 0, index });

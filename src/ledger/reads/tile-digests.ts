@@ -1,17 +1,19 @@
 import { hash } from 'node:crypto';
 import { hashBytes } from '../../tlog/tree.ts';
 
-/** The tiles of the first 134 million leaves, 16 MB. Later tiles are verified node by node each time. */
-const mostTiles = 2 ** 19;
+/**
+ * Covers the tiles of the first 134 million leaves, 16 MB. Later tiles are verified node by node each time.
+ */
+const maxTiles = 2 ** 19;
 
 /**
- * SHA-256 of each full tile of level 0 that was verified. A tile that is read from disk again takes one hash of 8 kB
- * (5 µs) then, instead of 255 hashes of its nodes (100 µs).
+ * SHA-256 of each full tile of level 0 that was verified. Verifying such a tile again takes one hash of 8 kB
+ * (5 µs) instead of 255 hashes of its nodes (100 µs).
  */
 export class TileDigests {
-  /** The same for the bundles of 256 entries over the tiles, once they are asked for. */
+  /** Digests of the bundles of 256 entries below the tiles, created on first use. */
   #bundles: TileDigests | undefined;
-  /** 32 bytes for each tile, zeros for a tile that was not verified yet. Grows with the log. */
+  /** 32 bytes per tile, zeros for a tile that was not verified yet. Grows with the log. */
   #digests = Buffer.alloc(0);
 
   get bundles(): TileDigests {
@@ -19,12 +21,12 @@ export class TileDigests {
     return this.#bundles;
   }
 
-  /** Remembers the bytes of tile `index`, which the caller has verified. */
+  /** Records the bytes of tile `index`, which the caller has verified. */
   add(index: number, tile: Uint8Array): void {
-    if (index >= mostTiles) return;
+    if (index >= maxTiles) return;
     const start = index * hashBytes;
     if (start >= this.#digests.length) {
-      const grown = Buffer.alloc(Math.min(mostTiles * hashBytes, Math.max(4096, 2 * start)));
+      const grown = Buffer.alloc(Math.min(maxTiles * hashBytes, Math.max(4096, 2 * start)));
       this.#digests.copy(grown);
       this.#digests = grown;
     }

@@ -1,27 +1,35 @@
 /**
- * The log as C2SP tlog-tiles: what the pages of nodes and the entries are as tiles. A tile of any width that the tree
- * has reached can be had, also once the tree has grown past it: complete nodes never change.
+ * Serves the pages of nodes and the entries of the log as C2SP tlog-tiles. A tile of any width that the tree
+ * has reached stays available after the tree has grown, because complete nodes never change.
  */
 import { ServiceError } from '../../errors.ts';
 import { encodeEntryBundle, maxEntryBytes } from '../../tlog/entry-bundle.ts';
 import { pageColumns, pageWidth } from '../../tlog/page.ts';
 import type { TileAddress } from '../../tlog/tile.ts';
-import { DamagedError, type LedgerStorage } from '../storage/storage.ts';
+import type { LedgerStorage } from '../storage/storage.ts';
 import { verifiedEntry } from './prover.ts';
 import type { VerifiedNodes } from './verified-nodes.ts';
 
-/** Levels that a tree of safe integers has: 256^7 is past 2^53. */
+/** Stands for an entry that is not stored; verification then reports it. */
+const missing = new Uint8Array();
+
+/** Levels of a tree whose size is a safe integer: 256^7 is above 2^53. */
 const levels = 7;
 
-/** 32 · width bytes. NOT_FOUND where a tree of `size` leaves does not have the tile. @throws DamagedError */
+/**
+ * Returns 32 · width bytes. NOT_FOUND if a tree of `size` leaves does not have the tile. @throws DamagedError
+ */
 export function readTile(nodes: VerifiedNodes, size: number, tile: TileAddress): Uint8Array<ArrayBuffer> {
   const { level, index, width } = tile;
   if (width > (level < levels ? pageWidth({ level, index }, size) : 0))
-    throw notThere(`tile ${level}/${index} of width ${width}`, size);
+    throw notFound(`tile ${level}/${index} of width ${width}`, size);
   return nodes.rowOf({ level, index }, width);
 }
 
-/** NOT_FOUND where the log of `size` leaves does not have the bundle. @throws DamagedError */
+/**
+ * Returns an encoded bundle. NOT_FOUND if the log of `size` leaves does not have the bundle. @throws
+ * DamagedError
+ */
 export function readEntryBundle(
   storage: LedgerStorage,
   nodes: VerifiedNodes,
@@ -30,13 +38,17 @@ export function readEntryBundle(
   width: number,
 ): Uint8Array<ArrayBuffer> {
   if (width > pageWidth({ level: 0, index }, size))
-    throw notThere(`bundle of entries ${index} of width ${width}`, size);
+    throw notFound(`bundle of entries ${index} of width ${width}`, size);
   const digests = width === pageColumns ? nodes.bundles : undefined;
   if (digests?.knows(index)) {
-    const known = encodeEntryBundle(storedEntries(storage, index));
-    if (digests.has(index, known)) return known;
+    const stored = Array.from(
+      { length: width },
+      (_, i) => storage.canonical(index * pageColumns + i) ?? missing,
+    );
+    const known = stored.every(({ length }) => length <= maxEntryBytes) && encodeEntryBundle(stored);
+    if (known && digests.has(index, known)) return known;
   }
-  nodes.rowOf({ level: 0, index }, width); // verified as a whole, and kept as the page that was read last
+  nodes.rowOf({ level: 0, index }, width); // verifies the whole row and caches its page
   const bundle = encodeEntryBundle(
     Array.from({ length: width }, (_, i) => verifiedEntry(storage, nodes, index * pageColumns + i)),
   );
@@ -44,17 +56,6 @@ export function readEntryBundle(
   return bundle;
 }
 
-/** The entries of a full bundle as they are stored. */
-function storedEntries(storage: LedgerStorage, index: number): Uint8Array[] {
-  return Array.from({ length: pageColumns }, (_, i) => {
-    const at = index * pageColumns + i;
-    const canonical = storage.canonical(at);
-    if (canonical === undefined) throw new DamagedError(`entry ${at} is missing`);
-    if (canonical.length > maxEntryBytes) throw new DamagedError(`entry ${at} has ${canonical.length} bytes`);
-    return canonical;
-  });
-}
-
-function notThere(what: string, size: number): ServiceError {
+function notFound(what: string, size: number): ServiceError {
   return new ServiceError('NOT_FOUND', `there is no ${what} in a log of ${size} leaves`);
 }

@@ -14,34 +14,39 @@ import { DamagedError, EdgeDamagedError, type LedgerStorage, type SignedHead } f
 import type { TileDigests } from './tile-digests.ts';
 
 /**
- * Cached pages: 4 MB, the upper levels of 16 million leaves. A proof reads one page of each level, and the upper ones
- * are the same for many proofs. Level 0 keeps only the page on the right edge and the page read last.
+ * Cached pages: 4 MB, the upper levels of 16 million leaves. A proof reads one page of each level, and the
+ * upper ones are shared by many proofs. For level 0, only the page on the right edge and the page read last are
+ * cached.
  */
 const cachedPages = 256;
 const fullPageHashes = pageHashes(pageColumns);
 
-/** A page in memory. Its bytes no longer change, so that a hash that was verified once stays verified. */
+/** A page in memory. Its bytes do not change, so a hash that was verified once stays verified. */
 interface Page {
   readonly address: PageAddress;
   readonly width: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** For each hash 1 once it is verified. */
+  /** 1 for each verified hash. */
   readonly verified: Uint8Array;
 }
 
 /**
  * Stored nodes of the tree, each verified against the signed head before it is returned.
  *
- * A node is right if it hashes, together with its sibling, to its parent and the parent is right. Full pages end at a
- * node of the page above; the complete subtrees on the right edge must fold to the root of the latest head. A proof
- * from a page that was just read costs eight hashes more, a proof from pages in the cache none.
+ * A node is valid if it hashes, together with its sibling, to its parent, and the parent is valid. Full pages
+ * end at a node of the page above; the complete subtrees on the right edge must fold to the root of the
+ * latest head. A proof from a page that was just read costs eight additional hashes, a proof from cached
+ * pages none.
  */
 export class VerifiedNodes {
   readonly #storage: LedgerStorage;
   readonly #latest: () => SignedHead | undefined;
   readonly #digests: TileDigests | undefined;
   readonly #cache = new Map<number, Page>();
-  /** Reused for the full page of level 0 that was read last: allocating 16 kB for each took a tenth of the thread. */
+  /**
+   * Reused for the full page of level 0 that was read last: allocating 16 kB for each took a tenth of the
+   * thread's time.
+   */
   readonly #lastBytes = new Uint8Array(fullPageHashes * hashBytes);
   readonly #lastVerified = new Uint8Array(fullPageHashes);
   #last: Page | undefined;
@@ -50,8 +55,9 @@ export class VerifiedNodes {
   #edge: ReadonlyMap<string, Hash> = new Map();
 
   /**
-   * @param latest - the signed head of what `storage` holds now
-   * @param digests - of tiles that were verified before; without them each tile that is read is verified again
+   * @param latest - returns the signed head of the current content of `storage`
+   * @param digests - of tiles that were verified before; without them each tile that is read is verified
+   * again
    */
   constructor(storage: LedgerStorage, latest: () => SignedHead | undefined, digests?: TileDigests) {
     this.#storage = storage;
@@ -59,7 +65,7 @@ export class VerifiedNodes {
     this.#digests = digests;
   }
 
-  /** The hash of a complete node of the latest tree. @throws DamagedError, EdgeDamagedError */
+  /** Returns the hash of a complete node of the latest tree. @throws DamagedError, EdgeDamagedError */
   hashAt(at: Coordinate): Hash {
     const place = placeOf(at);
     const page = this.#page(place);
@@ -79,7 +85,7 @@ export class VerifiedNodes {
     return true;
   }
 
-  /** The first `width` hashes of the bottom row of a page, which has as many at least. */
+  /** Returns the first `width` hashes of the bottom row of a page, which must have at least as many. */
   rowOf(address: PageAddress, width: number): Uint8Array<ArrayBuffer> {
     const page = this.#page(address);
     const row = page.bytes.slice(0, width * hashBytes);
@@ -96,25 +102,25 @@ export class VerifiedNodes {
     return row;
   }
 
-  /** Digests of bundles of entries that were verified before. */
+  /** Digests of bundles of entries that were already verified. */
   get bundles(): TileDigests | undefined {
     return this.#digests?.bundles;
   }
 
-  /** Root of the first `treeSize` leaves of the latest tree. */
+  /** Returns the root of the first `treeSize` leaves of the latest tree. */
   rootAt(treeSize: number): Hash {
     const hashes = rootPlan(treeSize).map((at) => this.hashAt(at));
     return foldRoot(sha256, treeSize, hashes);
   }
 
-  /** Forgets all pages, so that what is verified next is read from disk. */
+  /** Clears the cache, so that everything verified next is read from disk. */
   forget(): void {
     this.#cache.clear();
     this.#last = undefined;
     this.#edgeOf = undefined;
   }
 
-  /** All hashes of a full page, each pair once: the two at its top, then row by row what is under them. */
+  /** Verifies all hashes of a full page, each pair once: the two at its top, then row by row below them. */
   #verifyPage(page: Page): void {
     const { verified, bytes } = page;
     for (let row = pageRows - 1; row >= 0; row--) {
@@ -124,14 +130,17 @@ export class VerifiedNodes {
         if (verified[pair] === 1 && verified[pair + 1] === 1) continue;
         if (row === pageRows - 1) this.#verify(page, row, column);
         else if (!isParent(page, pair, bytes, pageOffset(pageColumns, row + 1, column / 2)))
-          throw damagedPage(page, 'has hashes that do not fit each other');
+          throw damagedPage(page, 'has inconsistent hashes');
         verified[pair] = 1;
         verified[pair + 1] = 1;
       }
     }
   }
 
-  /** Hashes from a node up to the next verified one. All nodes on the way and their siblings are verified then. */
+  /**
+   * Hashes from a node up to the next verified one, and marks all nodes on the way and their siblings as
+   * verified.
+   */
   #verify(page: Page, startRow: number, startColumn: number): void {
     const { width, verified } = page;
     const found: number[] = [];
@@ -150,7 +159,7 @@ export class VerifiedNodes {
       const isRight = isTop
         ? isParent(page, pair, this.hashAt({ level: pageRows * (level + 1), index }), 0)
         : isParent(page, pair, page.bytes, pageOffset(width, row + 1, parentColumn));
-      if (!isRight) throw damagedPage(page, 'has hashes that do not fit each other');
+      if (!isRight) throw damagedPage(page, 'has inconsistent hashes');
       found.push(pair, pair + 1);
       if (isTop) break;
       row += 1;
@@ -170,7 +179,7 @@ export class VerifiedNodes {
       throw new EdgeDamagedError(`page ${level}/${index} does not belong to the signed tree`);
   }
 
-  /** The complete subtrees on the right edge, which fold to the root of the latest head. */
+  /** Returns the complete subtrees on the right edge, which fold to the root of the latest head. */
   #verifiedEdge(): ReadonlyMap<string, Hash> {
     const head = this.#latest();
     if (head === undefined) throw new DamagedError('there is no signed head');
@@ -182,7 +191,7 @@ export class VerifiedNodes {
     });
     if (!equalHashes(foldRoot(sha256, head.size, hashes), head.root))
       throw new EdgeDamagedError(
-        `the right edge of the tree does not give the root of the signed head of ${head.size} leaves`,
+        `the right edge of the tree does not match the root of the signed head of ${head.size} leaves`,
       );
     this.#edge = new Map(plan.map((at, i) => [nameOf(at), hashes[i]!]));
     this.#edgeOf = head;
@@ -207,20 +216,20 @@ export class VerifiedNodes {
     const page = { address, width, bytes, verified };
     this.#cache.delete(name);
     if (isPassing) this.#last = page;
-    else this.#keep(name, page);
+    else this.#addToCache(name, page);
     return page;
   }
 
-  #keep(name: number, page: Page): void {
+  #addToCache(name: number, page: Page): void {
     if (this.#cache.size >= cachedPages) this.#cache.delete(this.#cache.keys().next().value!);
     this.#cache.set(name, page);
   }
 }
 
-/** A byte 1, then room for two hashes, which siblings in a page are side by side. */
+/** A byte 1, followed by space for two hashes. Siblings are adjacent in a page. */
 const nodeInput = Uint8Array.from({ length: 1 + 2 * hashBytes }, (_, i) => (i === 0 ? 1 : 0));
 
-/** Whether two siblings hash (RFC 6962) to hash `n` of `hashes`. Without a copy of any of the three: half the time. */
+/** Whether two siblings hash (RFC 6962) to hash `n` of `hashes`. Avoiding copies halves the time. */
 function isParent({ bytes }: Page, pair: number, hashes: Uint8Array, n: number): boolean {
   nodeInput.set(bytes.subarray(pair * hashBytes, (pair + 2) * hashBytes), 1);
   const digest = hash('sha256', nodeInput, 'binary');
@@ -234,7 +243,7 @@ function hashOf({ bytes, width }: Page, row: number, column: number): Hash {
   return bytes.slice(start, start + hashBytes);
 }
 
-/** Pages that are not full lie on the right edge. */
+/** Damage of a page that is not full is damage of the right edge. */
 function damagedPage({ address, width }: Pick<Page, 'address' | 'width'>, how: string): DamagedError {
   const Fault = width === pageColumns ? DamagedError : EdgeDamagedError;
   return new Fault(`page ${address.level}/${address.index} ${how}`);

@@ -7,8 +7,8 @@ import type { LedgerCopy } from '../ledger.ts';
 import type { LedgerStorage } from './storage.ts';
 
 /**
- * Copies the log and the public halves of its key files into an existing folder; all of it is flushed. No key may
- * change during the copy, so that the keys are those that signed what the copy holds.
+ * Copies the log and the public keys of its key files into an existing folder, flushed. No key may change
+ * during the copy, so that the copied keys are those that signed the copied log.
  */
 export async function copyLedger(
   storage: LedgerStorage,

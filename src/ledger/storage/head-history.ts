@@ -1,9 +1,10 @@
 /**
- * Which heads were signed, by number: the nth of them, and how many for a range of sizes, without counting through.
+ * Numbers the signed heads, so that the nth head and the number of heads in a range of sizes are found
+ * without scanning.
  *
  *     number of the head, from 0 → its size ‖ timestamp (u64be each), which are the key of its row in `heads`
  *
- * Sizes never go down, so that the first head of a size is found by binary search.
+ * Sizes never decrease, so the first head of a size is found by binary search.
  */
 import type { Database } from '../../lmdb.ts';
 import { encodeHead, timestampStepNs } from '../../tlog/head.ts';
@@ -15,7 +16,7 @@ import { DamagedError, type SignedHead } from './storage.ts';
 type Place = Pick<SignedHead, 'size' | 'timestampNs'>;
 const placeBytes = 16;
 
-/** Owner of the number of heads, once it is known that all of them are numbered. */
+/** Owns the number of heads, once all of them are known to be numbered. */
 export class HeadHistory {
   readonly #numbers: Database;
   readonly #heads: Database;
@@ -26,7 +27,7 @@ export class HeadHistory {
     this.#heads = heads;
   }
 
-  /** @throws DamagedError where heads lack their numbers: see `numberNext` */
+  /** @throws DamagedError if heads lack their numbers: see `numberNext` */
   get count(): number {
     if (this.#count === undefined) {
       const numbered = this.#numbered();
@@ -48,19 +49,22 @@ export class HeadHistory {
     return readRow(() => Array.from(this.#heads.getRange({ start, limit }), ({ value }) => headOfRow(value)));
   }
 
-  /** Timestamps of at most `limit` heads from this number on, in nanoseconds. */
+  /** Returns timestamps of at most `limit` heads from this number onwards, in nanoseconds. */
   timestamps(ordinal: number, limit: number): bigint[] {
     return readRow(() =>
       Array.from(this.#numbers.getRange({ start: ordinal, limit }), ({ value }) => value.readBigUInt64BE(8)),
     );
   }
 
-  /** For a reader, before each snapshot: the number of heads is read again. */
+  /** Forgets the number of heads. A reader calls it before each snapshot. */
   refresh(): void {
     this.#count = undefined;
   }
 
-  /** Writes head and number, within a transaction. The result is to be called once that is durable. */
+  /**
+   * Writes a head and its number within a transaction. The result must be called once the transaction is
+   * durable.
+   */
   write(head: SignedHead): () => void {
     const { count } = this;
     this.#heads.putSync(headKey(head), encodeHeadRow(head));
@@ -70,7 +74,7 @@ export class HeadHistory {
     };
   }
 
-  /** Numbers, within a transaction, the next `limit` heads that have none. False when all have one. */
+  /** Numbers the next `limit` heads without number, within a transaction. Returns false if nothing is left. */
   numberNext(limit: number): boolean {
     const numbered = this.#numbered();
     const last = numbered === 0 ? undefined : this.#place(numbered - 1);
@@ -99,7 +103,7 @@ export class HeadHistory {
   }
 }
 
-/** The last head of a range of the table `heads`, which is to be read backwards. */
+/** Returns the last head of a range of the table `heads`, which must be in reverse order. */
 export function lastHead(
   heads: Database,
   range: Parameters<Database['getRange']>[0],
@@ -120,7 +124,7 @@ export function encodeHeadRow(head: SignedHead): Buffer {
 
 function headOfRow(value: Buffer): SignedHead {
   const head = readHeadValue(value);
-  if (head === undefined) throw new DamagedError('a row of the heads is none');
+  if (head === undefined) throw new DamagedError('a row of the heads is malformed');
   return head;
 }
 

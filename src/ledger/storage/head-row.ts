@@ -5,7 +5,7 @@ import type { SignedHead } from './storage.ts';
 
 export const headRowBytes = headBytes + signatureBytes + 16;
 
-/** The head in a row of the table `heads`; undefined where value or key aren't one's. */
+/** Returns the head in a row of the table `heads`; undefined if value or key are invalid. */
 export function readHeadRow(key: Buffer, value: Buffer): SignedHead | undefined {
   const head = readHeadValue(value);
   const place = keyNumbers(key);
@@ -14,10 +14,10 @@ export function readHeadRow(key: Buffer, value: Buffer): SignedHead | undefined 
   return isHere && head.timestampNs % timestampStepNs === 0n ? head : undefined;
 }
 
-/** The head in the value alone. Bytes are copied. */
+/** Returns the head in the value alone. Bytes are copied. */
 export function readHeadValue(value: Buffer): SignedHead | undefined {
   if (value.length !== headRowBytes) return undefined;
-  const bytes = new Uint8Array(value); // a Buffer's slices would be views of it
+  const bytes = new Uint8Array(value); // slices of a Buffer would be views of it
   try {
     return {
       ...decodeHead(bytes.subarray(0, headBytes)),

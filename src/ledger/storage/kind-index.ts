@@ -1,10 +1,11 @@
 /**
- * Where the entries of a kind are: the nth of them, without looking at those of other kinds.
+ * Indexes the entries of each kind, so that the nth entry of a kind is found without reading those of other
+ * kinds.
  *
  *     [kind, chunk] → leaf indices of its entries 256 · chunk …, in order, u48be each
  *
- * Entries are counted by kind, so that how many there are in a range is the difference of two places, found by binary
- * search. A commit writes one row for each kind in it (and another for each 256 entries), not one for each entry.
+ * The number of entries of a kind in a range is the difference of two ordinals, found by binary search. A
+ * commit writes one row for each kind in it (and another for each 256 entries), not one for each entry.
  */
 import type { Database } from '../../lmdb.ts';
 import { lowerBound } from './lower-bound.ts';
@@ -14,7 +15,7 @@ import { DamagedError } from './storage.ts';
 const chunkEntries = 256;
 const indexBytes = 6;
 
-/** Owner of the counts. Kinds are those of the program's table, so there are few. */
+/** Owns the counts. Kinds are those defined by the program, so there are few. */
 export class KindIndex {
   readonly #table: Database;
   readonly #counts = new Map<string, number>();
@@ -35,7 +36,8 @@ export class KindIndex {
   }
 
   /**
-   * How many entries of this kind have a lower leaf index, where it is known that they are `low` to `high`.
+   * Returns how many entries of this kind have a lower leaf index, given that the result is between `low` and
+   * `high`.
    *
    * @throws DamagedError
    */
@@ -44,7 +46,7 @@ export class KindIndex {
     return low + lowerBound(high - low, at, leafIndex);
   }
 
-  /** Leaf indices of entries `from` ≤ place < `to` among those of a kind. @throws DamagedError */
+  /** Returns leaf indices of entries `from` ≤ ordinal < `to` among those of a kind. @throws DamagedError */
   range(kind: string, from: number, to: number): number[] {
     const found: number[] = [];
     for (let place = from; place < to; ) {
@@ -58,8 +60,8 @@ export class KindIndex {
   }
 
   /**
-   * Writes, within a transaction, that these kinds begin at leaf index `first`. The result is to be called once the
-   * transaction is durable: only then are the entries counted.
+   * Writes, within a transaction, the kinds of entries from leaf index `first` onwards. The result must be
+   * called once the transaction is durable, to count the entries.
    */
   write(first: number, kinds: readonly string[]): () => void {
     const places = new Map<string, number[]>();
@@ -89,12 +91,12 @@ export class KindIndex {
     }
   }
 
-  /** The row of a chunk, with all the indices that are counted. */
+  /** Returns the row of a chunk, with all counted indices. */
   #row(kind: string, chunk: number): Buffer {
     const row = readRow(() => this.#table.getBinary([kind, chunk]));
     const entries = Math.min(chunkEntries, this.count(kind) - chunk * chunkEntries);
     if (row === undefined || row.length < entries * indexBytes)
-      throw new DamagedError(`the index of kind ${kind} lacks entries from place ${chunk * chunkEntries}`);
+      throw new DamagedError(`the index of kind ${kind} lacks entries from position ${chunk * chunkEntries}`);
     return row;
   }
 }

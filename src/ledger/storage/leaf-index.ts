@@ -1,13 +1,13 @@
 /**
  * Finds a leaf by its hash, without a random disk page for each append.
  *
- * Leaf hashes are random, so an ordinary index would touch another page for each. Here the newest up to 65,536
- * leaves are a plain array in memory (their first four bytes in order: 256 kB, searched whole in 20 µs). When it
- * is full, the commit that fills it writes it out as a segment of 256 buckets by the first byte of the hash
- * (leaf-rows.ts), and the array starts anew. Segments are merged as the log grows (leaf-runs.ts).
+ * Leaf hashes are random, so an ordinary index would touch a different page for each. Here the newest leaves,
+ * up to 65,536, are an array in memory (their first four bytes in order: 256 kB, searched whole in 20 µs).
+ * The commit that fills the array writes it as a segment of 256 buckets by the first byte of the hash
+ * (leaf-rows.ts), and the array starts empty again. Segments are merged as the log grows (leaf-runs.ts).
  *
- * A prefix of 32 bits finds a wrong leaf about once in 400 searches at 10 million leaves, so that whoever asks
- * compares the whole hash.
+ * A 32-bit prefix finds a wrong leaf about once in 400 searches at 10 million leaves, so callers must compare
+ * the whole hash.
  */
 import type { Hash } from '../../tlog/tree.ts';
 import { type LeafRow, packRows, prefixOf } from './leaf-rows.ts';
@@ -17,12 +17,12 @@ export const segmentLeaves = 65_536;
 const buckets = 256;
 const none: readonly LeafBucket[] = [];
 
-/** Owner of the array of newest leaves. */
+/** Owns the array of newest leaves. */
 export class LeafIndex {
   readonly #newest = new Uint32Array(segmentLeaves);
   #size = 0;
 
-  /** The index of a log of `size` leaves; `leafAt` gives the hash of a leaf. */
+  /** Loads the index of a log of `size` leaves; `leafAt` returns the hash of a leaf. */
   static load(size: number, leafAt: (index: number) => Hash): LeafIndex {
     const index = new LeafIndex();
     index.#size = size - (size % segmentLeaves);
@@ -30,12 +30,12 @@ export class LeafIndex {
     return index;
   }
 
-  /** Adds the next leaf. When it completes a segment, returns what has to be stored with it. */
+  /** Adds the next leaf. If it completes a segment, returns the buckets to store with it. */
   add(hash: Hash): readonly LeafBucket[] {
     return this.addPrefix(prefixOf(hash));
   }
 
-  /** As `add`, for whoever has the first four bytes of the hash as a number. */
+  /** As `add`, for callers that have the first four bytes of the hash as a number. */
   addPrefix(prefix: number): readonly LeafBucket[] {
     const offset = this.#size % segmentLeaves;
     this.#newest[offset] = prefix;
@@ -43,7 +43,9 @@ export class LeafIndex {
     return offset === segmentLeaves - 1 ? this.#segment(this.#size / segmentLeaves - 1) : none;
   }
 
-  /** Leaves whose hash begins alike, oldest first. `stored` gives those of so many complete segments. */
+  /**
+   * Yields leaves whose hash has the same prefix, oldest first. `stored` returns those of complete segments.
+   */
   *candidates(hash: Hash, stored: (hash: Hash, segments: number) => Iterable<number>): Generator<number> {
     const prefix = prefixOf(hash);
     const complete = Math.floor(this.#size / segmentLeaves);

@@ -5,7 +5,7 @@
  */
 import type { Hash } from '../../tlog/tree.ts';
 
-/** As many as the leaves of a segment or run need. */
+/** Bytes of an offset, depending on the number of leaves in a segment or run. */
 export type OffsetBytes = 2 | 3 | 4;
 
 const prefixBytes = 4;
@@ -28,7 +28,7 @@ export function unpackRows(bytes: Uint8Array, offsetBytes: OffsetBytes): LeafRow
   return Array.from({ length: rows.count }, (_, i) => ({ prefix: rows.prefix(i), offset: rows.offset(i) }));
 }
 
-/** Offsets of leaves whose hash has this prefix, ascending. */
+/** Returns offsets of leaves whose hash has this prefix, ascending. */
 export function offsetsOf(bytes: Uint8Array, prefix: number, offsetBytes: OffsetBytes): number[] {
   const rows = new Rows(bytes, offsetBytes);
   const found: number[] = [];
@@ -36,14 +36,14 @@ export function offsetsOf(bytes: Uint8Array, prefix: number, offsetBytes: Offset
   return found;
 }
 
-/** The first four bytes of a hash as a number. */
+/** Returns the first four bytes of a hash as a number. */
 export function prefixOf(hash: Hash): number {
   return ((hash[0]! * 256 + hash[1]!) * 256 + hash[2]!) * 256 + hash[3]!;
 }
 
 class Rows {
   readonly #bytes: Buffer;
-  /** Four times as quick as a Buffer's methods: a search looks at each prefix. */
+  /** Four times as fast as a Buffer's methods: a search reads each prefix. */
   readonly #view: DataView;
   readonly #offsetBytes: OffsetBytes;
   readonly count: number;

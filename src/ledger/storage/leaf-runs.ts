@@ -1,14 +1,15 @@
 /**
- * Segments of the leaf-hash index, merged as the log grows, so that a search looks at few buckets: 16 segments (level 0)
- * become a run of level 1, 16 of those one of level 2. A bucket has 256 rows on every level: a segment has 256 buckets,
- * by the first byte of the hash, a run of level 1 has 4096, by the first twelve bits. At 10 million leaves a search
- * reads about 20 buckets, where it would read 152 of segments alone.
+ * Merges segments of the leaf-hash index as the log grows, so that a search reads few buckets: 16 segments
+ * (level 0) become a run of level 1, 16 of those one of level 2. A bucket has 256 rows on every level: a
+ * segment has 256 buckets, by the first byte of the hash, a run of level 1 has 4096, by the first twelve
+ * bits. At 10 million leaves a search reads about 20 buckets, instead of 152 with segments alone.
  *
- * A slice is one bucket of 16 runs and becomes 16 buckets of the next level (0.2 ms, 28 kB). Each has its place in the
- * log's growth: one slice every 1024 leaves, from the size on at which what it merges is complete. No commit bears more
- * than its share, and which slices there are follows from the size alone.
+ * A slice is one bucket of 16 runs and becomes 16 buckets of the next level (0.2 ms, 28 kB). One slice is
+ * merged every 1024 leaves, from the size onwards at which its sources are complete. This spreads the work
+ * evenly over commits, and the merged slices follow from the size alone.
  *
- * Nothing is taken away: what isn't merged, or was written by a version that didn't merge, is searched as it is.
+ * Sources are not deleted. Runs that are not merged, or were written by a version without merging, are
+ * searched directly.
  */
 import type { Hash } from '../../tlog/tree.ts';
 import { segmentLeaves } from './leaf-index.ts';
@@ -17,7 +18,7 @@ import { type LeafRow, type OffsetBytes, offsetsOf, packRows, prefixOf, unpackRo
 const fanOut = 16;
 const fanOutBits = 4;
 const segmentBuckets = 256;
-/** The highest level: runs of 2^32 leaves, which is as far as their offsets reach. */
+/** The highest level: runs of 2^32 leaves, the limit of their offsets. */
 const maxLevel = 4;
 const sliceLeaves = 1024;
 
@@ -28,7 +29,7 @@ export interface LeafSlice {
   readonly slice: number;
 }
 
-/** Where rows of buckets are. Level 0 are the segments. */
+/** Lookup of the rows of buckets. Level 0 has the segments. */
 export interface LeafBuckets {
   get(level: number, run: number, bucket: number): Uint8Array | undefined;
 }
@@ -40,7 +41,10 @@ export interface MergedBucket {
   readonly rows: Uint8Array;
 }
 
-/** The slices that become due as the log grows from `first` to `size` leaves, each after those that it needs. */
+/**
+ * Yields the slices that become due as the log grows from `first` to `size` leaves, each after those that it
+ * needs.
+ */
 export function* dueSlices(first: number, size: number): Generator<LeafSlice> {
   for (let level = 1, delay = 0; level <= maxLevel; level++) {
     const leaves = runLeaves(level);
@@ -52,29 +56,29 @@ export function* dueSlices(first: number, size: number): Generator<LeafSlice> {
       const to = Math.min(slices, Math.floor((size - start) / sliceLeaves));
       for (let slice = from; slice < to; slice++) yield { level, run, slice };
     }
-    delay += slices * sliceLeaves; // the last of the runs below is merged then
+    delay += slices * sliceLeaves; // the last of the runs below is merged by then
   }
 }
 
-/** Merges a slice. Nothing where a part of it was never merged itself. */
+/** Merges a slice. Returns nothing if a part of it was never merged itself. */
 export function mergeSlice({ level, run, slice }: LeafSlice, stored: LeafBuckets): MergedBucket[] {
   const merged: LeafRow[][] = Array.from({ length: fanOut }, () => []);
   const shift = 32 - bucketBits(level);
   for (let child = 0; child < fanOut; child++) {
     const rows = stored.get(level - 1, run * fanOut + child, slice);
     if (rows === undefined && level > 1) return [];
-    if (rows === undefined) continue; // no hash of the segment begins so
+    if (rows === undefined) continue; // no hash of the segment has this prefix
     const before = child * runLeaves(level - 1);
     for (const { prefix, offset } of unpackRows(rows, offsetBytes(level - 1)))
       merged[(prefix >>> shift) % fanOut]!.push({ prefix, offset: before + offset });
   }
   return merged.map((rows, i) => ({
     ...{ level, run, bucket: slice * fanOut + i },
-    rows: packRows(rows, offsetBytes(level)), // an empty one, too: it says that there is nothing
+    rows: packRows(rows, offsetBytes(level)), // also if empty, which shows that there are no rows
   }));
 }
 
-/** Leaves of the first `segments` segments whose hash begins as this one does, oldest first. */
+/** Yields leaves of the first `segments` segments whose hash has the same prefix, oldest first. */
 export function* leavesLike(hash: Hash, segments: number, stored: LeafBuckets): Generator<number> {
   for (let at = 0; at < segments; ) {
     let level = maxLevel;
@@ -94,7 +98,7 @@ function* search(prefix: number, level: number, run: number, stored: LeafBuckets
   }
 }
 
-/** Whether a run of this level can have such a bucket in a log of so many leaves. */
+/** Whether a run of this level can have such a bucket in a log of `size` leaves. */
 export function isPlaceOfRun(level: number, run: number, bucket: number, size: number): boolean {
   return level >= 1 && level <= maxLevel && (run + 1) * runLeaves(level) <= size && bucket < bucketsOf(level);
 }

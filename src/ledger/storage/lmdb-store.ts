@@ -17,7 +17,7 @@ import {
   type StoredEntry,
 } from './storage.ts';
 
-/** Rows of a log that is written anew: entries from index `first` on, and any heads. */
+/** A part of a rebuilt log: entries from index `first` onwards, and any heads. */
 export interface RebuiltPart extends Omit<CommitBatch, 'entries' | 'head'> {
   readonly entries: readonly Pick<StoredEntry, 'id' | 'canonical'>[];
   readonly heads: readonly SignedHead[];
@@ -29,10 +29,10 @@ const format = 1;
 const completedRows = 16_384;
 
 /**
- * ledger.mdb. Every table but `ids` and `leaves` only ever grows at its end.
+ * ledger.mdb. Every table except `ids` and `leaves` grows only at its end.
  *
- *     meta      'format' → {format, state}; 'checkpoint' → the checkpoint kept last; 'checkpoint_key' → kid of its key;
- *               'publication' → periods (JSON); 'instance' → there once instance.json was written beside the log
+ *     meta      'format' → {format, state}; 'checkpoint' → the stored checkpoint; 'checkpoint_key' → kid of its
+ *               key; 'publication' → periods (JSON); 'instance' → exists once instance.json was written
  *     entries   index → canonical bytes
  *     ids       entry id (16 bytes; UUIDv7, so nearly in order) → index (u64be)
  *     pages     [level, index] → page of nodes (src/tlog/page.ts)
@@ -60,10 +60,13 @@ export class LmdbStorage implements LedgerStorage {
         level === 0 ? this.#leaves.getBinary([run, bucket]) : this.#runs.getBinary([level, run, bucket]),
       ),
   };
-  /** Made when first asked for: a file that can't be read is found out by what start-up reads. */
+  /** Created on first use, so that start-up reads and reports a damaged file. */
   #kindIndex: KindIndex | undefined;
 
-  /** Opens the file, or creates an empty one; `readOnly` for a reader beside the owner, which must exist. */
+  /**
+   * Opens the file, or creates an empty one. With `readOnly`, for a reader beside the owner, the file must
+   * exist.
+   */
   constructor(path: string, { readOnly = false } = {}) {
     const root = openDatabase(path, { maxDbs: 16, readOnly });
     const table = (name: string) => root.openDB({ name, encoding: 'binary' });
@@ -88,7 +91,7 @@ export class LmdbStorage implements LedgerStorage {
     if (meta === undefined) return 'new';
     if (meta.format !== format) {
       throw new Error(
-        `ledger.mdb has format ${meta.format}; this program knows format ${format}: use a newer one`,
+        `ledger.mdb has format ${meta.format}; this program supports format ${format}; use a newer version`,
       );
     }
     return meta.state;
@@ -107,10 +110,10 @@ export class LmdbStorage implements LedgerStorage {
     let counting: (() => void)[] = [];
     // Returns after the operating system has flushed data and meta page (see openDatabase), or throws.
     this.#root.transactionSync(() => {
-      // One owner: if anyone else wrote, the tree in memory isn't this file's.
+      // There is one owner: after a write by any other process, the tree in memory would not match the file.
       const stored = this.latestHead()?.size ?? 0;
       if (stored !== batch.first)
-        throw new Error(`ledger.mdb has ${stored} leaves, the ledger ${batch.first}`);
+        throw new Error(`ledger.mdb has ${stored} leaves, but the ledger has ${batch.first}`);
       batch.entries.forEach((entry, i) => {
         this.#entries.putSync(batch.first + i, entry.canonical);
         this.#ids.putSync(uuidToBytes(entry.id), encodeIndex(batch.first + i));
@@ -129,7 +132,7 @@ export class LmdbStorage implements LedgerStorage {
     for (const count of counting) count();
   }
 
-  /** What a rebuild puts into a new file, part after part. `complete` adds the rest. Returns after the flush. */
+  /** Writes a part of a rebuilt log to a new file. `complete` adds the rest. Returns after the flush. */
   load({ first, entries, pages, buckets, heads }: RebuiltPart): void {
     this.#root.transactionSync(() => {
       entries.forEach(({ id, canonical }, i) => {
@@ -245,7 +248,7 @@ export class LmdbStorage implements LedgerStorage {
     this.#root.transactionSync(() => this.#meta.putSync('instance', Buffer.from('written')));
   }
 
-  /** For a reader: what follows in this turn of the event loop reads the newest commit. */
+  /** Makes the following reads in this turn of the event loop see the newest commit. For readers. */
   refresh(): void {
     this.#root.resetReadTxn();
     this.#history.refresh();
@@ -275,11 +278,11 @@ export class LmdbStorage implements LedgerStorage {
     }
   }
 
-  /** The index by kind, which must know all of `size` entries. */
+  /** Returns the index by kind. @throws DamagedError unless it has all of `size` entries */
   #kindsOf(size: number): KindIndex {
     const kinds = this.#loadKinds();
     if (kinds.total !== size)
-      throw new DamagedError(`the index by kind knows ${kinds.total} of ${size} entries`);
+      throw new DamagedError(`the index by kind has ${kinds.total} of ${size} entries`);
     return kinds;
   }
 
@@ -288,7 +291,7 @@ export class LmdbStorage implements LedgerStorage {
     return this.#kindIndex;
   }
 
-  /** Indexes the next entries that aren't yet. False when all are. */
+  /** Indexes the next entries that are not indexed yet. Returns false if nothing is left. */
   #completeKinds(): boolean {
     const index = this.#loadKinds();
     const first = index.total;

@@ -1,4 +1,7 @@
-/** The first of `count` ordered numbers that is not below `wanted`, by its place; `count` where all are below. */
+/**
+ * Returns the position of the first of `count` ordered numbers that is not below `wanted`; `count` if all are
+ * below.
+ */
 export function lowerBound(count: number, at: (place: number) => number, wanted: number): number {
   let low = 0;
   let high = count;

@@ -4,8 +4,8 @@ import { type Coordinate, foldRoot, type Hash, hashBytes, rootPlan } from '../..
 import { DamagedError, type LedgerStorage } from './storage.ts';
 
 /**
- * Reads stored nodes for start-up, which has verified the right edge before. Keeps the page that it read last: start-up
- * reads leaves in order. Everything that leaves the service comes from VerifiedNodes.
+ * Reads stored nodes for start-up, which has verified the right edge before. Caches the page read last,
+ * because start-up reads leaves in order. Everything that leaves the service comes from VerifiedNodes.
  */
 export class Nodes {
   readonly #storage: LedgerStorage;
@@ -15,14 +15,14 @@ export class Nodes {
     this.#storage = storage;
   }
 
-  /** The hash of a complete node of a log of `size` leaves. @throws DamagedError */
+  /** Returns the hash of a complete node of a log of `size` leaves. @throws DamagedError */
   hashAt(at: Coordinate, size: number): Hash {
     const { row, column, ...address } = placeOf(at);
     const width = pageWidth(address, size);
     return hashInPage(this.#page(address, width), width, row, column);
   }
 
-  /** Root of the tree of the first `treeSize` of `size` leaves. */
+  /** Returns the root of the tree of the first `treeSize` of `size` leaves. */
   rootAt(treeSize: number, size: number): Hash {
     const hashes = rootPlan(treeSize).map((at) => this.hashAt(at, size));
     return foldRoot(sha256, treeSize, hashes);

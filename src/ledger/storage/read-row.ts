@@ -1,6 +1,6 @@
 import { DamagedError } from './storage.ts';
 
-/** Pages that LMDB can't follow and rows that don't decode are damage, not bugs. @throws DamagedError */
+/** Runs a read. Unreadable LMDB pages and undecodable rows are damage, not bugs. @throws DamagedError */
 export function readRow<T>(get: () => T): T {
   try {
     return get();

@@ -17,16 +17,16 @@ export interface StoredEntry {
   readonly canonical: Uint8Array;
 }
 
-/** Rows of the leaf-hash index that came to be complete: see leaf-index.ts. */
+/** A completed bucket of the leaf-hash index: see leaf-index.ts. */
 export interface LeafBucket {
   readonly segment: number;
   readonly bucket: number;
   readonly rows: Uint8Array;
 }
 
-/** What one commit adds. */
+/** The additions of one commit. */
 export interface CommitBatch {
-  /** Index of the first entry: the size before. */
+  /** Index of the first entry: the size before the commit. */
   readonly first: number;
   readonly entries: readonly StoredEntry[];
   readonly pages: readonly PackedPage[];
@@ -35,22 +35,22 @@ export interface CommitBatch {
   readonly head: SignedHead;
 }
 
-/** What was read is not what was written: missing, of another length, or nothing that can be followed. */
+/** Stored data differs from what was written: it is missing, of another length, or cannot be followed. */
 export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
-/** Damage of the latest head or of the right edge of the tree, from which appends go on. */
+/** Damage of the latest head or of the right edge of the tree, which appends need. */
 export class EdgeDamagedError extends DamagedError {}
 
 /**
- * What the ledger asks of a disk.
+ * The storage of the ledger.
  *
- * Atomicity: a commit is there as a whole or not at all, after any crash.
- * Durability: `commit` returns after the flush. When it throws, the outcome is unknown and the storage may only be
- * closed: what is true is found by opening it again.
- * Ownership: bytes that are handed out belong to the caller.
- * Failure: reads throw `DamagedError` where the storage can't be followed.
+ * Atomicity: after any crash, a commit is complete or absent.
+ * Durability: `commit` returns after the flush. If it throws, the outcome is unknown and the storage may only
+ * be closed; reopening it establishes the outcome.
+ * Ownership: returned bytes belong to the caller.
+ * Failure: reads throw `DamagedError` if the storage is damaged.
  */
 export interface LedgerStorage {
   /** `new`: never initialised. `initialising`: keys may or may not exist yet. */
@@ -58,41 +58,44 @@ export interface LedgerStorage {
   setState(state: 'initialising' | 'ready'): void;
   /** `beforeCommit` runs when everything is written and nothing is committed. */
   commit(batch: CommitBatch, beforeCommit: () => void): void;
-  /** The head signed last. */
+  /** The most recently signed head. */
   latestHead(): SignedHead | undefined;
-  /** The head signed last for this size. */
+  /** The most recently signed head of this size. */
   headOf(size: number): SignedHead | undefined;
   /** The head with this size and time. */
   headAt(size: number, timestampNs: bigint): SignedHead | undefined;
-  /** The head signed first for this size. */
+  /** The first signed head of this size. */
   firstHeadOf(size: number): SignedHead | undefined;
-  /** How many heads have a number, and how many there are: the same, unless one was removed. */
+  /** Number of heads with a number, and number of heads: equal, unless a head was removed. */
   headCounts(): { readonly numbered: number; readonly heads: number };
-  /** The heads signed so far, numbered from 0 in the order in which they were signed, which is that of sizes. */
+  /** The signed heads, numbered from 0 in the order of signing, which is also the order of sizes. */
   readonly history: Pick<HeadHistory, 'count' | 'size' | 'from' | 'timestamps'>;
-  /** Where the entries of each kind are. */
+  /** The index of entries by kind. */
   readonly kinds: Pick<KindIndex, 'count' | 'countBelow' | 'range'>;
   /**
-   * Writes what a file of an earlier version lacks: numbers of heads, entries by kind. Until then those can't be read,
-   * and nothing can be committed.
+   * Adds data that a file of an earlier version lacks: numbers of heads, entries by kind. Before that, these
+   * cannot be read and nothing can be committed.
    */
   complete(): void;
   canonical(index: number): Uint8Array<ArrayBuffer> | undefined;
   indexOf(entryId: string): number | undefined;
   page(page: PageAddress): Uint8Array | undefined;
-  /** Copies a page, or as much of it as fits, and returns the length that it has; 0 where it is missing. */
+  /** Copies a page, or as much of it as fits. Returns the full length of the page; 0 if it is missing. */
   readPage(page: PageAddress, into: Uint8Array): number;
-  /** Leaves of the first `segments` segments of the leaf-hash index whose hash begins as this one does, oldest first. */
+  /**
+   * Returns leaves of the first `segments` segments of the leaf-hash index whose hash has the same prefix,
+   * oldest first.
+   */
   leavesLike(hash: Hash, segments: number): Iterable<number>;
-  /** The checkpoint that was kept last. */
+  /** Returns the stored checkpoint. */
   keptCheckpoint(): string | undefined;
   /** Returns after the flush. */
   keepCheckpoint(note: string): void;
-  /** Since when which delay holds for the publication of heads; empty before the first. */
+  /** Returns the publication delays, each with the time since which it applies; empty before the first. */
   publicationPeriods(): readonly PublicationPeriod[];
   /** Returns after the flush. */
   setPublicationPeriods(periods: readonly PublicationPeriod[]): void;
-  /** kid of the checkpoint key that was active when the log was last opened. */
+  /** Returns the kid of the checkpoint key that was active when the log was last opened. */
   checkpointKey(): string | undefined;
   /** Returns after the flush. */
   recordCheckpointKey(kid: string): void;
@@ -100,7 +103,9 @@ export interface LedgerStorage {
   readonly hasInstance: boolean;
   /** Returns after the flush. */
   recordInstance(): void;
-  /** Copies the file, as of one moment, to a path where there is none; flushed. Resolves to the head that it ends with. */
+  /**
+   * Copies a consistent snapshot of the file to a new path; flushed. Resolves to the last head of the copy.
+   */
   copyTo(path: string): Promise<SignedHead | undefined>;
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import {
 } from '../../contract/vocabulary.ts';
 import { riskLevelOf } from '../../inventory/asset-risk.ts';
 import { type AssetRow, at, lines, someText, tagsOf, unseen } from '../asset-row.ts';
-import { address, anyCase, members, number, oneOf, text } from './filter.ts';
+import { address, anyCase, members, number, oneOf, since, text } from './filter.ts';
 import type { ListSpec } from './list.ts';
 import { addressOrder, rank } from './order.ts';
 
@@ -42,6 +42,7 @@ export const assetList: ListSpec<AssetRow> = {
     risk_level: oneOf(riskLevels, (row) => riskLevelOf(row[at.risk])),
     open_alerts: number((row) => row[at.openAlerts]),
     service_count: number((row) => row[at.services]),
+    first_seen_from: since((row) => seenAt(row[at.firstSeen])),
   },
   sorts: {
     last_seen: (row) => seenAt(row[at.lastSeen]),

@@ -86,6 +86,14 @@ export const number =
       });
   };
 
+/** At or after one of these times. */
+export const since =
+  <T>(read: Read<T, number>): TermCompiler<T> =>
+  (field, values) => {
+    const from = Math.min(...values.map((value) => numberOf(field, value)));
+    return (item) => (read(item) ?? Number.NaN) >= from;
+  };
+
 /** A list that has one of the values. */
 export const members =
   <T>(read: Read<T, readonly string[]>): TermCompiler<T> =>

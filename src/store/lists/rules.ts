@@ -25,7 +25,7 @@ export const ruleList: ListSpec<Rule> = {
     hits: (rule) => rule.hits,
   },
   time: (rule) => rule.changed_at,
-  names: (rule) => [rule.title, rule.file],
+  names: (rule) => [rule.title, rule.file, ...rule.tags, rule.source],
 };
 
 /** One page of the detection rules, which are all in memory: 10 ms of the largest number. */

@@ -2,7 +2,7 @@ import { serviceSources, serviceStates } from '../../contract/vocabulary.ts';
 import { serviceName } from '../../inventory/service-names.ts';
 import { canonicalUuid } from '../../uuid.ts';
 import { at, type ServiceRow, sourceOf, stateOf } from '../service-row.ts';
-import { address, number, oneOf, text } from './filter.ts';
+import { address, number, oneOf, since, text } from './filter.ts';
 import type { ListSpec } from './list.ts';
 import { addressOrder } from './order.ts';
 
@@ -29,6 +29,7 @@ export const serviceList: ListSpec<ServiceRow> = {
     source: oneOf(serviceSources, sourceOf),
     connections: number((row) => row[at.connections]),
     clients: number((row) => row[at.clients]),
+    first_seen_from: since((row) => row[at.firstSeen]),
   },
   sorts: {
     first_seen: (row) => row[at.firstSeen],

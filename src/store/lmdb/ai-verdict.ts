@@ -14,7 +14,7 @@ export function planAiVerdict(
   nowMs: number,
 ): () => AlertUpdate | undefined {
   const key = canonicalUuid(id);
-  const row = key === undefined ? undefined : tables.alerts.get(key);
+  const row = key === undefined ? undefined : tables.alerts.getStrict(key);
   if (row?.alert.ai_verdict?.at !== triagedAt) return () => undefined;
   const alert = { ...row.alert, ai_verdict: { ...verdict, at: new Date(nowMs).toISOString() } };
   return () => alerts.save(row, { ...row, alert }, { id: 'system' }, nowMs);

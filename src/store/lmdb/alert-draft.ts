@@ -114,10 +114,19 @@ export class AlertDraft {
 
   count(finding: Finding, events: readonly EventRef[]): void {
     const { alert } = this;
-    const { timestamp, began = timestamp, confidence, severity, sensors = [], continues } = finding;
+    const {
+      timestamp,
+      began = timestamp,
+      confidence,
+      severity,
+      sensors = [],
+      continues,
+      joined = 0,
+    } = finding;
     const isOther = continues === undefined || this.#count === 0;
-    if (isOther) this.#count++;
-    for (const sensor of sensors) if (isOther || !this.#sensors.has(sensor)) this.#countSensor(sensor, 1);
+    const more = isOther ? 1 : -joined;
+    this.#count = Math.max(1, this.#count + more);
+    for (const sensor of sensors) this.#countSensor(sensor, more);
     if (began < this.#first) this.#first = began;
     if (timestamp >= this.#last) {
       this.#last = timestamp;
@@ -185,7 +194,7 @@ export class AlertDraft {
   #countSensor(id: string, count: number): void {
     const before = this.#sensors.get(id);
     if (before !== undefined || this.#sensors.size < limits.maxAlertSensors)
-      this.#sensors.set(id, (before ?? 0) + count);
+      this.#sensors.set(id, Math.max(1, (before ?? 0) + count));
   }
 
   /** An analyst's severity stands until a finding is graver than all before. */

@@ -11,7 +11,7 @@ import { placesByTime } from './time-pages.ts';
 
 /**
  * One page of alerts with the exact total. The default list (newest first, of any range of time) reads the index by
- * time: no more than its page.
+ * time: no more than its page. There, `total` counts a damaged alert, which the page lacks.
  *
  * @throws INVALID_REQUEST for unknown fields, values, and cursors of another list.
  */
@@ -25,11 +25,10 @@ export function listAlerts(
     query.sort === 'last_seen' && boundsOnlyTime(query)
       ? pageFrom(alertList, query, (after, offset) => placesByTime(tables.alertTimes, query, after, offset))
       : pageOf(alertList, rows(tables, query, assets), query, cancelled);
-  const alerts = shown.map(({ id }) => ({
-    id,
-    type: alertList.type,
-    attributes: withAssets(tables.alerts.get(id)!.alert, assets),
-  }));
+  const alerts = shown.flatMap(({ id }) => {
+    const row = tables.alerts.get(id);
+    return row === undefined ? [] : { id, type: alertList.type, attributes: withAssets(row.alert, assets) };
+  });
   return { json: jsonPage(alerts, query), ...rest };
 }
 
@@ -55,9 +54,11 @@ export function replayAlerts(
   let next = Math.max(since, 0);
   for (const { key, value: id } of tables.alertLog.getRange({ start: next, exclusiveStart: true })) {
     if (events.length === limit) return { events, next, head, lost: 0 };
-    const alert = withAssets(tables.alerts.get(id)!.alert, assets);
-    if (wanted(alert)) events.push({ seq: key, id, data: alert });
     next = key;
+    const row = tables.alerts.get(id);
+    if (row === undefined) continue;
+    const alert = withAssets(row.alert, assets);
+    if (wanted(alert)) events.push({ seq: key, id, data: alert });
   }
   return { events, next: head, head, lost: 0 };
 }

@@ -120,7 +120,7 @@ export class AlertMerge {
    * @param events - ids of those that show it, or how they are made: called at `finish` at the latest
    */
   add(finding: Finding, events: readonly EventRef[]): void {
-    const pair = finding.continues === undefined ? this.#pairOf(finding) : this.#pairGoingOn(finding);
+    const { pair, begins } = this.#pairFor(finding);
     const silence = this.#hasSilences ? this.#silenceOf(pair, finding) : undefined;
     const joined = this.#openAlert(pair.series, finding);
     if (joined !== undefined) {
@@ -129,7 +129,7 @@ export class AlertMerge {
       return;
     }
     // A person may have closed the alert, or it is part of a flood: growing is nothing to begin another one for.
-    if (finding.continues === 'grown' || finding.continues === 'ongoing') return;
+    if (!begins && (finding.continues === 'grown' || finding.continues === 'ongoing')) return;
     const scope = scopeOf(silence?.id, finding.sensors);
     const place = this.#bounds.place(finding, pair.home, scope, (end) => {
       const series = this.#foldSeries(finding, end, scope);
@@ -158,7 +158,7 @@ export class AlertMerge {
     return Array.from(this.#drafts.values(), (draft) =>
       alerts.save(
         draft.before,
-        draft.row((id) => tables.principals.get(id)?.name),
+        draft.row((id) => tables.principals.getSound(id)?.name),
         { id: 'system' },
         this.#nowMs,
       ),
@@ -207,13 +207,44 @@ export class AlertMerge {
     return pair;
   }
 
-  /** An activity may be reported by other sensors later: it stays in the alert that it began with. */
-  #pairGoingOn(finding: Finding): Pair {
-    const { sensors = [] } = finding;
-    const pairs = [sensors, ['', ''], ...sensors.map((one) => [one])].map((each) =>
-      this.#pairOf({ ...finding, sensors: each }),
-    );
-    return pairs.find(({ series }) => this.#openAlert(series, finding) !== undefined) ?? pairs[0]!;
+  /**
+   * An activity that other sensors go on to report stays in the open alert that it began with. A suppressed or resolved
+   * alert takes no finding of a sensor that it lacks: for that sensor another alert begins.
+   */
+  #pairFor(finding: Finding): { readonly pair: Pair; readonly begins: boolean } {
+    const { sensors = [], continues } = finding;
+    const bases = continues === undefined ? [sensors] : [sensors, ['', ''], ...sensors.map((one) => [one])];
+    const pairs = bases.map((each) => this.#pairOf({ ...finding, sensors: each }));
+    if (finding.rule_source !== 'behaviour') {
+      const isOpen = ({ series }: Pair) => this.#openAlert(series, finding) !== undefined;
+      return { pair: (continues === undefined ? undefined : pairs.find(isOpen)) ?? pairs[0]!, begins: false };
+    }
+    let lacking: readonly string[] | undefined;
+    for (const pair of pairs)
+      for (const alert of this.#alertsAround(pair.series, finding)) {
+        const missing = lackingIn(alert, sensors);
+        // Where nothing goes on, a closed alert is followed by another one in any case.
+        if (isClosed(alert) && continues === undefined) continue;
+        const isOpen = !isClosed(alert) && alert.status !== 'suppressed';
+        if (isOpen || (missing.length === 0 && !isClosed(alert))) return { pair, begins: false };
+        lacking = (lacking ?? sensors).filter((sensor) => missing.includes(sensor));
+      }
+    const [own] = lacking ?? [];
+    if (own === undefined) return { pair: pairs[0]!, begins: false };
+    return { pair: this.#pairOf({ ...finding, sensors: [own] }), begins: true };
+  }
+
+  /** The alerts of a series that an occurrence would join, whatever their status. */
+  *#alertsAround({ intervals }: Series, finding: Finding): Generator<Alert> {
+    const windowMs = Math.max(this.#windowMs, finding.lasts_ms ?? 0);
+    for (const { alert_id } of joinable(intervals, beginningOf(finding), finding.timestamp, windowMs)) {
+      const draft = this.#drafts.get(alert_id);
+      const alert = draft?.alert ?? this.#to.tables.alerts.get(alert_id)?.alert;
+      if (alert === undefined) continue;
+      yield draft === undefined
+        ? alert
+        : { ...alert, sensors: draft.sensors.map((id) => ({ id, count: 1 })) };
+    }
   }
 
   #newPair(key: string, source: End, destination: End): Pair {
@@ -268,17 +299,19 @@ export class AlertMerge {
     return silence;
   }
 
-  /** The alert of this key that an occurrence at `time` joins, if one is open. */
-  #openAlert({ intervals }: Series, { timestamp: time, lasts_ms = 0 }: Finding): AlertDraft | undefined {
+  /** The alert of this key that a finding joins, if one is open. */
+  #openAlert({ intervals }: Series, finding: Finding): AlertDraft | undefined {
     if (intervals.length === 0) return undefined;
+    const { timestamp: time, lasts_ms = 0 } = finding;
+    const from = beginningOf(finding);
     const windowMs = Math.max(this.#windowMs, lasts_ms);
     const [only] = intervals;
     // The usual case, which needs no order: a fifth of the time.
     if (intervals.length === 1) {
       const { first, last, alert_id } = only!;
-      return time >= first - windowMs && time <= last + windowMs ? this.#draft(alert_id) : undefined;
+      return time >= first - windowMs && from <= last + windowMs ? this.#draft(alert_id) : undefined;
     }
-    for (const { alert_id } of joinable(intervals, time, windowMs)) {
+    for (const { alert_id } of joinable(intervals, from, time, windowMs)) {
       const draft = this.#draft(alert_id);
       if (draft !== undefined) return draft;
     }
@@ -391,15 +424,16 @@ export class AlertMerge {
     timestamp: number = finding.timestamp,
   ): void {
     draft.count(finding, events);
+    const from = Math.min(beginningOf(finding), timestamp);
     const [only] = series.intervals;
     if (
       series.intervals.length === 1 &&
       only!.alert_id === draft.id &&
-      timestamp >= only!.first &&
+      from >= only!.first &&
       timestamp <= only!.last
     )
       return;
-    series.intervals = withOccurrence(series.intervals, draft.id, timestamp);
+    series.intervals = withOccurrence(series.intervals, draft.id, from, timestamp);
     this.#changed.add(series);
   }
 
@@ -454,6 +488,17 @@ export class AlertMerge {
     this.#drafts.set(id, draft);
     return draft;
   }
+}
+
+/** An episode of a correlation joins alerts with all of its time, other findings with the time when they were found. */
+function beginningOf({ group, began, timestamp }: Finding): number {
+  return (group === undefined ? undefined : began) ?? timestamp;
+}
+
+/** The sensors that an alert does not name; none where its senders are unknown. */
+function lackingIn({ sensors = [] }: Alert, found: readonly string[]): readonly string[] {
+  if (sensors.length === 0) return [];
+  return found.filter((sensor) => !sensors.some(({ id }) => id === sensor));
 }
 
 /** The one sensor that findings rest on, or `several`; '' if it is unknown. */

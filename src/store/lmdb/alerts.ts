@@ -71,7 +71,7 @@ export class Alerts {
   /** @throws NOT_FOUND */
   require(id: string): AlertRow {
     const key = canonicalUuid(id);
-    const row = key === undefined ? undefined : this.#tables.alerts.get(key);
+    const row = key === undefined ? undefined : this.#tables.alerts.getStrict(key);
     if (row === undefined) throw new ServiceError('NOT_FOUND', `no alert ${id}`, { field: 'alert_id' });
     return row;
   }

@@ -1,5 +1,4 @@
 import type { IngestAnswer } from '../../contract/resources/ingest.ts';
-import { correlationFinding } from '../../detect/sigma-finding.ts';
 import { type EventBlock, openBlock } from '../../events/block.ts';
 import type { Finding } from '../../events/finding.ts';
 import { rowId } from '../../events/resource.ts';
@@ -76,18 +75,16 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
       })),
       nowMs,
     );
-    for (const { linked, fired } of correlated)
-      found.push({
-        about: { ...correlationFinding(linked, fired), ...sensorsOf(fired.events) },
-        events: fired.events.map((one) => one.slice(one.indexOf(' ') + 1)).filter((id) => id !== ''),
-      });
+    for (const { finding, events } of correlated) found.push({ about: finding, events });
     for (const { about, events } of found.sort((a, b) => a.about.timestamp - b.about.timestamp))
       merge.add(about, events);
     const alerts = merge.finish();
     const answer = withDuplicates(batch.answer, duplicates);
     const given = receiptOf(answer);
     if (idempotency !== undefined) answers.remember(idempotency, answer, given.receipt?.id);
-    const fired = correlated.map(({ linked }) => linked.key);
+    const fired = correlated.flatMap(({ finding }) =>
+      finding.continues === undefined ? [finding.rule_id] : [],
+    );
     const some = refused.length === 0 ? {} : { refused };
     return { answer, replayed: false, blocks, ...some, alerts, fired, outbox: outbox.rows, ...given };
   };
@@ -96,12 +93,6 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
 /** The reference that a correlation keeps to a record: the principal that sent it, and the id of its event if it has one. */
 function reference(sensorId: string | undefined, event: string | undefined): string | undefined {
   return sensorId === undefined ? event : `${sensorId} ${event ?? ''}`;
-}
-
-/** Empty if a reference was written by a version that did not name the sensor. */
-function sensorsOf(references: readonly string[]): Pick<Finding, 'sensors'> {
-  if (references.length === 0 || references.some((one) => !one.includes(' '))) return {};
-  return { sensors: [...new Set(references.map((one) => one.slice(0, one.indexOf(' '))))] };
 }
 
 /** With its event where it has one; without anything where that came before under the same id: it was counted then. */

@@ -9,6 +9,7 @@ import { equalHashes, type Hash, hashBytes } from '../../tlog/tree.ts';
 import type { EventProof, SealedRows } from '../store.ts';
 import { sealOf } from './event-seals.ts';
 import type { LmdbEvents } from './events.ts';
+import { isDamage } from './seal.ts';
 import type { Tables } from './tables.ts';
 
 /** Pieces of which one root is stored. A proof hashes as many again: 8,192 rows, some 3 ms. */
@@ -89,12 +90,10 @@ export function proveEvent(tables: Tables, events: Events, table: Table, id: str
   if (bytes === undefined || next < end) throw incomplete(events, table, from, end);
   const leaf = Math.floor((seq - from) / pieceRows);
   const path = [...batch.path(leaf), ...pathOf(sha256, range.batches, index)];
-  if (!equalHashes(batch.take(), range.batches.subarray(index * hashBytes, (index + 1) * hashBytes)))
-    throw new ServiceError(
-      'INTERNAL',
-      `${table} events ${from} to ${end - 1} differ from those that entry ${entry_id} of the log covers: they were altered after they were stored; see /health`,
-      { reason: 'events_altered', table, first_seq: from, rows: end - from, entry_id },
-    );
+  if (!equalHashes(batch.take(), hashAt(range.batches, index)))
+    throw new ServiceError('INTERNAL', `${differ(table, from, end, entry_id)}; see /health`, {
+      ...{ reason: 'events_altered', table, first_seq: from, rows: end - from, entry_id },
+    });
   return {
     attributes,
     seal: {
@@ -111,6 +110,44 @@ export function proveEvent(tables: Tables, events: Events, table: Table, id: str
     entry_waits: tables.outboxIds.doesExist(entry_id),
   };
 }
+
+/**
+ * Ranges of stored events that differ from their seals, each described. A batch of which rows are missing or damaged
+ * cannot be compared. Reads one batch at a time.
+ */
+export function* alteredEvents({ eventSeals }: Tables, events: Events): Generator<string> {
+  for (const { value: seal } of eventSeals.getRange())
+    for (const { table, first_seq, rows, batches } of seal.ranges)
+      for (let index = 0; index * batchRows < rows; index++) {
+        const from = first_seq + index * batchRows;
+        const end = Math.min(from + batchRows, first_seq + rows);
+        const root = storedRoot(events, table, from, end);
+        if (root !== undefined && !equalHashes(root, hashAt(batches, index)))
+          yield differ(table, from, end, seal.entry_id);
+      }
+}
+
+function storedRoot(events: Events, table: Table, from: number, end: number): Hash | undefined {
+  const batch = new Batch();
+  let next = from;
+  try {
+    for (const piece of pieces(events.rows(table, from, end))) {
+      if (piece.firstSeq !== next) return undefined;
+      batch.add(piece);
+      next += piece.rows;
+    }
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return undefined;
+  }
+  return next < end ? undefined : batch.take();
+}
+
+const hashAt = (batches: Uint8Array, index: number): Hash =>
+  batches.subarray(index * hashBytes, (index + 1) * hashBytes);
+
+const differ = (table: Table, from: number, end: number, entryId: string): string =>
+  `${table} events ${from} to ${end - 1} differ from those that entry ${entryId} of the log covers: they were altered after they were stored`;
 
 function unsealed({ sealedUpTo }: Tables, table: Table, id: string, seq: number): ServiceError {
   const upTo = sealedUpTo.get(table);

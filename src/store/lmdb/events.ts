@@ -566,7 +566,9 @@ export class LmdbEvents {
       if (seq === undefined) return 'free';
       if (block === undefined || seq < block.firstSeq || seq >= block.firstSeq + block.rows) {
         directory.update(this.#store, state);
-        const place = placeIn(directory, seq);
+        const place = directory.find(seq);
+        // Its block is damaged and was set aside, so that the event may be stored again.
+        if (place < 0) return 'free';
         block = this.#store.open(table, directory.firstSeq[place]!, directory.rows[place]!);
       }
       return block.texts('sensor_id').text(seq - block.firstSeq);

@@ -2,9 +2,12 @@ import { join } from 'node:path';
 import type { Alert } from '../../contract/resources/alert.ts';
 import type { EventBlock } from '../../events/block.ts';
 import type { Table } from '../../events/records.ts';
+import { limits } from '../../limits.ts';
 import { openDatabase } from '../../lmdb.ts';
 import { describeRange } from '../damage.ts';
 import { BlockStore, idPartsOf, partsOf, storedBytes } from './block-store.ts';
+import { alteredEvents } from './event-proof.ts';
+import { LmdbEvents } from './events.ts';
 import { checkAssets } from './inventory/asset-check.ts';
 import { StoreScrub } from './store-scrub.ts';
 import { databaseFile, laterTables, openTables, type Tables } from './tables.ts';
@@ -82,6 +85,23 @@ export async function findDamage(folder: string): Promise<readonly string[]> {
     scrub.run();
     const { events, rows } = scrub.damage();
     return [...events.map(describeRange), ...rows.map((row) => `row ${row}`)];
+  } finally {
+    await root.close();
+  }
+}
+
+/** Ranges of stored events that differ from their seals, at most `limits.maxNamedDamage`, as `findDamage` reads them. */
+export async function findAltered(folder: string): Promise<readonly string[]> {
+  const root = openDatabase(join(folder, databaseFile), { readOnly: true });
+  try {
+    const tables = openTables(root, () => undefined);
+    if (tables.eventSeals === undefined) return [];
+    const found: string[] = [];
+    for (const altered of alteredEvents(tables, new LmdbEvents(root))) {
+      found.push(altered);
+      if (found.length === limits.maxNamedDamage) break;
+    }
+    return found;
   } finally {
     await root.close();
   }

@@ -22,27 +22,34 @@ export interface Interval {
 const maxIntervals = 8;
 
 /**
- * The intervals that an occurrence at `time` could join, nearest first; of equally near ones the newest alert first.
+ * The intervals that an occurrence of [from, to] could join, nearest first; of equally near ones the newest alert first.
  * Occurrences that would bridge two alerts join the nearer: alerts that were published are never merged.
  */
-export function joinable(intervals: readonly Interval[], time: number, windowMs: number): Interval[] {
+export function joinable(
+  intervals: readonly Interval[],
+  from: number,
+  to: number,
+  windowMs: number,
+): Interval[] {
+  const distance = ({ first, last }: Interval) => Math.max(0, first - to, from - last);
   return intervals
-    .filter((interval) => distance(interval, time) <= windowMs)
+    .filter((interval) => distance(interval) <= windowMs)
     .reverse()
-    .sort((a, b) => distance(a, time) - distance(b, time));
+    .sort((a, b) => distance(a) - distance(b));
 }
 
-/** The intervals after the alert had an occurrence at `time`: widened, or a new one that pushes out the oldest. */
-export function withOccurrence(intervals: readonly Interval[], alertId: string, time: number): Interval[] {
+/** The intervals after the alert had an occurrence of [from, to]: widened, or a new one that pushes out the oldest. */
+export function withOccurrence(
+  intervals: readonly Interval[],
+  alertId: string,
+  from: number,
+  to: number,
+): Interval[] {
   const known = intervals.some((interval) => interval.alert_id === alertId);
-  if (!known) return [...intervals, { alert_id: alertId, first: time, last: time }].slice(-maxIntervals);
+  if (!known) return [...intervals, { alert_id: alertId, first: from, last: to }].slice(-maxIntervals);
   return intervals.map((interval) =>
     interval.alert_id === alertId
-      ? { alert_id: alertId, first: Math.min(interval.first, time), last: Math.max(interval.last, time) }
+      ? { alert_id: alertId, first: Math.min(interval.first, from), last: Math.max(interval.last, to) }
       : interval,
   );
-}
-
-function distance(interval: Interval, time: number): number {
-  return Math.max(0, interval.first - time, time - interval.last);
 }

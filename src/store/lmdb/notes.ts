@@ -51,9 +51,9 @@ export function listNotes(
     boundsOnlyTime(query) && query.from === undefined && query.to === undefined
       ? pageFrom(list, query, (after, offset) => byNumber(tables, alert, query, after, offset))
       : pageOf(list, rows(tables, alert), query, cancelled);
-  const resources = shown.map(({ value }) => {
-    const { id, ...attributes } = tables.notes.get([alert, value as number])!;
-    return { id, type: list.type, attributes };
+  const resources = shown.flatMap(({ value }) => {
+    const { id, ...attributes } = tables.notes.get([alert, value as number]) ?? {};
+    return id === undefined ? [] : { id, type: list.type, attributes };
   });
   return { json: jsonPage(resources, query), ...rest };
 }
@@ -82,9 +82,9 @@ function byNumber(
     after === undefined ? (order === 'asc' ? 1 + offset : total - offset) : Number(after.value) + step;
   const places: Place[] = [];
   for (let number = first; places.length <= per_page; number += step) {
-    const note = number < 1 || number > total ? undefined : notes.get([alert, number]);
-    if (note === undefined) break;
-    places.push({ value: number, id: note.id });
+    if (number < 1 || number > total) break;
+    const note = notes.get([alert, number]);
+    if (note !== undefined) places.push({ value: number, id: note.id });
   }
   return { total, places };
 }

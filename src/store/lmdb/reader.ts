@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { withAssets } from '../../events/alert-assets.ts';
 import { CachedAssets } from '../../events/cached-assets.ts';
+import { limits } from '../../limits.ts';
 import { openDatabase } from '../../lmdb.ts';
 import { describeModel } from '../../triage/describe.ts';
 import { canonicalUuid } from '../../uuid.ts';
@@ -38,7 +39,10 @@ import { lastStep } from './topology/segments.ts';
  */
 export function openReader(dataDir: string, cancelled?: () => boolean): StoreReader {
   const root = openDatabase(join(dataDir, databaseFile), { readOnly: true });
-  const tables = openTables(root);
+  const leftOut = new Set<string>();
+  const tables = openTables(root, (row) => {
+    if (leftOut.size < limits.maxNamedDamage) leftOut.add(row);
+  });
   const assets = new CachedAssets(assetLookup(tables));
   const events = new LmdbEvents(root, cancelled, assets);
   const givenUp = cancelled ?? (() => false);
@@ -55,9 +59,9 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
       assets.refresh();
       return read(...args);
     });
-  const byId = <T>(table: { get(id: string): T | undefined }, text: string): T | undefined => {
+  const byId = <T>(table: { getStrict(id: string): T | undefined }, text: string): T | undefined => {
     const id = canonicalUuid(text);
-    return id === undefined ? undefined : table.get(id);
+    return id === undefined ? undefined : table.getStrict(id);
   };
   return {
     assets: {
@@ -74,6 +78,11 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     eventValueCounts: named((query) => events.valueCounts(query)),
     getEvent: named((table, id) => events.get(table, id)) as StoreReader['getEvent'],
     damagedEvents: fresh((table, from, to) => events.damage(table, from, to)),
+    damagedRows: () => {
+      const rows = [...leftOut];
+      leftOut.clear();
+      return rows;
+    },
     isPast: (table, id) => events.isPast(table, id),
     replayEvents: named((table, since, filter, limit) => events.replay(table, since, filter, limit)),
     listAlerts: named((query) => listAlerts(tables, query, givenUp, assets)),

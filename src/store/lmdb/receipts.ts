@@ -131,18 +131,23 @@ export class Receipts {
     }
   }
 
-  /** Puts an entry that covers the receipts `first` ≤ sequence < `end` into the outbox; returns the receipts. */
+  /** Puts an entry that covers the receipts `first` ≤ sequence < `end` into the outbox; returns those that are sound. */
   #log(
     first: number,
     end: number,
     outbox: Pick<Outbox, 'add'>,
     nowMs: number,
   ): Pick<StoredReceipt['receipt'], 'sensor'>[] {
-    const rows = Array.from(this.#tables.receipts.getRange({ start: first, end }), ({ value }) => value);
-    const hashes = Buffer.concat(rows.map((row) => leafHash(sha256, receiptBytes(row))));
+    const stored = Array.from({ length: end - first }, (_, i) => this.#tables.receipts.get(first + i));
+    const rows = stored.filter((row) => row !== undefined);
+    if (rows.length === 0) return rows;
+    // The others keep their places. No receipt has the hash that stands for a damaged one.
+    const hashes = Buffer.concat(
+      stored.map((row) => leafHash(sha256, row === undefined ? new Uint8Array() : receiptBytes(row))),
+    );
     const entryId = uuid7(nowMs);
     const data = {
-      count: rows.length,
+      count: stored.length,
       receipts_root: bytesToHex(rootOf(sha256, hashes)),
       first_received: rows[0]!.received_at,
       last_received: rows.at(-1)!.received_at,
@@ -158,9 +163,10 @@ export class Receipts {
     for (const last of [...receiptBatches.getKeys({ limit: 2 })]) {
       if (this.#sequences.last - this.#sequences.first < this.#max || last === this.#sequences.covered)
         return;
-      for (const { key, value } of [...receipts.getRange({ start: this.#sequences.first, end: last + 1 })]) {
-        receiptIds.removeSync(value.id);
-        receipts.removeSync(key);
+      for (const seq of [...receipts.getKeys({ start: this.#sequences.first, end: last + 1 })]) {
+        const id = receipts.get(seq)?.id;
+        if (id !== undefined) receiptIds.removeSync(id);
+        receipts.removeSync(seq);
       }
       receiptBatches.removeSync(last);
       this.#sequences.first = last + 1;
@@ -176,8 +182,8 @@ function countOf(counts: Map<string, number>, id: string, more: number): void {
 
 /** A receipt with its place in the entry that covers it. Reads at most limits.maxReceiptsPerEntry hashes. */
 export function getReceipt(tables: ReceiptTables, id: string): StoredReceipt | undefined {
-  const seq = tables.receiptIds.get(canonicalUuid(id) ?? '');
-  const receipt = seq === undefined ? undefined : tables.receipts.get(seq);
+  const seq = tables.receiptIds.getStrict(canonicalUuid(id) ?? '');
+  const receipt = seq === undefined ? undefined : tables.receipts.getStrict(seq);
   if (seq === undefined || receipt === undefined) return undefined;
   for (const { value } of tables.receiptBatches.getRange({ start: seq, limit: 1 })) {
     const { first, entry_id, hashes } = value;

@@ -28,7 +28,12 @@ export type Rows<V, K extends Key> = Pick<
   Database<V, K>,
   'doesExist' | 'getKeys' | 'getKeysCount' | 'getRange' | 'getStats' | 'clearSync' | 'removeSync'
 > & {
+  /** Undefined for a missing row, and for a damaged one of a table that leaves damaged rows out. */
   get(key: K): V | undefined;
+  /** Throws for a damaged row, whatever the table. */
+  getStrict(key: K): V | undefined;
+  /** Undefined for a damaged row, whatever the table. */
+  getSound(key: K): V | undefined;
   putSync(key: K, value: V): void;
   /** Verifies rows from a key on, at most `limit`. Rows of an earlier version get their checksums, in the transaction. */
   check(start: K | undefined, limit: number): Checked<K>;
@@ -39,6 +44,14 @@ export interface Checked<K> {
   readonly damaged: readonly string[];
   /** The key behind the last one checked; undefined at the end of the table. */
   readonly next: K | undefined;
+}
+
+/** How damaged rows are treated. */
+export interface DamagePolicy {
+  /** Receives the table and key of each damaged row that is met. */
+  onDamage?(row: string): void;
+  /** Whether `get` and `getRange` leave damaged rows out. Default: they throw. */
+  readonly leavesOut?: boolean;
 }
 
 interface Codec<V> {
@@ -65,11 +78,15 @@ export function openRows<V, K extends Key>(
   root: RootDatabase,
   name: string,
   encoding?: 'binary' | 'json',
+  policy: DamagePolicy = {},
 ): Rows<V, K> {
   const raw = root.openDB<Buffer, K>({ name, encoding: 'binary' }) as Database<Buffer, K> | undefined;
   const codecs = { binary, json, msgpack: (root as unknown as { encoder: Codec<unknown> }).encoder };
   return (raw &&
-    new SealedRows(name, raw, codecs[encoding ?? 'msgpack'] as Codec<V>, !isReadOnly(root))) as Rows<V, K>;
+    new SealedRows(name, raw, codecs[encoding ?? 'msgpack'] as Codec<V>, !isReadOnly(root), policy)) as Rows<
+    V,
+    K
+  >;
 }
 
 class SealedRows<V, K extends Key> {
@@ -77,17 +94,38 @@ class SealedRows<V, K extends Key> {
   readonly #raw: Database<Buffer, K>;
   readonly #codec: Codec<V>;
   readonly #isWriter: boolean;
+  readonly #policy: DamagePolicy;
 
-  constructor(name: string, raw: Database<Buffer, K>, codec: Codec<V>, isWriter: boolean) {
+  constructor(
+    name: string,
+    raw: Database<Buffer, K>,
+    codec: Codec<V>,
+    isWriter: boolean,
+    policy: DamagePolicy,
+  ) {
     this.#isWriter = isWriter;
+    this.#policy = policy;
     this.#name = name;
     this.#raw = raw;
     this.#codec = codec;
   }
 
   get(key: K): V | undefined {
+    return this.#policy.leavesOut === true ? this.getSound(key) : this.getStrict(key);
+  }
+
+  getStrict(key: K): V | undefined {
     const bytes = this.#raw.getBinaryFast(key);
     return bytes && this.#open(key, this.#codec === binary ? ownBytes(bytes) : viewOf(bytes));
+  }
+
+  getSound(key: K): V | undefined {
+    try {
+      return this.getStrict(key);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return undefined;
+    }
   }
 
   putSync(key: K, value: V): void {
@@ -95,7 +133,18 @@ class SealedRows<V, K extends Key> {
   }
 
   getRange(options?: Parameters<Database<Buffer, K>['getRange']>[0]) {
-    return this.#raw.getRange(options).map(({ key, value }) => ({ key, value: this.#open(key, value) }));
+    const rows = this.#raw.getRange(options);
+    if (this.#policy.leavesOut !== true)
+      return rows.map(({ key, value }) => ({ key, value: this.#open(key, value) }));
+    const sound = rows.map(({ key, value }) => {
+      try {
+        return { key, value: this.#open(key, value) };
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        return undefined;
+      }
+    });
+    return sound.filter((row) => row !== undefined) as typeof rows as never;
   }
 
   check(start: K | undefined, limit: number): Checked<K> {
@@ -158,6 +207,7 @@ class SealedRows<V, K extends Key> {
   }
 
   #damaged(key: K): DamagedDataError {
+    this.#policy.onDamage?.(`${this.#name} ${nameOf(key)}`);
     return new DamagedDataError(`row ${nameOf(key)} of table ${this.#name}`, { table: this.#name });
   }
 }

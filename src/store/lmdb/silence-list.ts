@@ -11,7 +11,7 @@ type SilenceTable = Pick<Tables, 'silences'>;
 
 export function getSilence({ silences }: SilenceTable, id: string, nowMs: number): Silence | undefined {
   const key = canonicalUuid(id);
-  const row = key === undefined ? undefined : silences.get(key);
+  const row = key === undefined ? undefined : silences.getStrict(key);
   return row && silenceAt(row, nowMs);
 }
 

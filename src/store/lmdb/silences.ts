@@ -41,7 +41,7 @@ export class Silences {
   /** @throws NOT_FOUND; VERSION_MISMATCH when `version` is given and isn't the silence's. */
   require(id: string, version: number | undefined): { readonly id: string; readonly row: SilenceRow } {
     const key = canonicalUuid(id);
-    const row = key === undefined ? undefined : this.#table.get(key);
+    const row = key === undefined ? undefined : this.#table.getStrict(key);
     if (key === undefined || row === undefined)
       throw new ServiceError('NOT_FOUND', `no silence ${id}`, { field: 'silence_id' });
     if (version !== undefined && version !== row.version)

@@ -109,11 +109,17 @@ export class StoreScrub {
     };
   }
 
-  /** Records damage that a read found, too. */
+  /** Records a damaged row that was read, and logs it the first time. */
   foundRow(row: string): void {
     const { rows } = this.state;
     if (rows.includes(row) || rows.length >= limits.maxNamedDamage) return;
     this.state = { ...this.state, rows: [...rows, row] };
+    if (this.#parts.isWriter) process.emitWarning(`row ${row} of siem.mdb is damaged and left out`);
+  }
+
+  /** Records damage in a table where no row of it is named. */
+  foundIn(table: string): void {
+    if (!this.state.rows.some((row) => row.startsWith(`${table} `))) this.foundRow(`of table ${table}`);
   }
 
   #begin(): void {

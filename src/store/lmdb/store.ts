@@ -226,7 +226,15 @@ class LmdbStore implements Store {
     this.#maxAuditRecords = options.maxAuditRecords ?? limits.maxAuditRecords;
     this.#freeBytes = options.freeBytes ?? (() => freeBytesOf(this.#file));
     this.#root = openDatabase(this.#file);
-    this.#tables = openTables(this.#root);
+    this.#tables = openTables(this.#root, (row) => this.#foundDamaged(row));
+    this.#events = new LmdbEvents(this.#root);
+    this.#scrub = new StoreScrub({
+      blocks: this.#events.blockStore,
+      tables: this.#tables,
+      isWriter: true,
+      now: clock,
+      onSetAside: () => this.#events.reload(),
+    });
     this.#root.transactionSync(() => {
       completeTokenIndex(this.#tables);
       completeAdministrators(this.#tables);
@@ -234,7 +242,6 @@ class LmdbStore implements Store {
       completeFacts(this.#tables);
       completeIntelSeed(this.#tables, () => randomInt(2 ** 32));
     });
-    this.#events = new LmdbEvents(this.#root);
     this.#correlations = new Correlations(this.#tables);
     this.#intel = new Intel(this.#tables, clock);
     this.#silences = new Silences(this.#tables);
@@ -319,13 +326,6 @@ class LmdbStore implements Store {
       hasRoom: () => this.#hasRoom(),
       transaction: (write) => this.#root.transactionSync(write),
     });
-    this.#scrub = new StoreScrub({
-      blocks: this.#events.blockStore,
-      tables: this.#tables,
-      isWriter: true,
-      now: clock,
-      onSetAside: () => this.#events.reload(),
-    });
     this.#root.transactionSync(() => this.#openAlerts.complete());
     this.#catchUp();
     this.#queue = new GroupCommit(this.#root, {
@@ -335,8 +335,8 @@ class LmdbStore implements Store {
       onDamage: (error) => this.#damaged(error),
       beforeFlush: () => {
         if (this.#halted !== undefined) return;
-        const againMs = this.#inventory.checkpoint();
-        if (againMs !== undefined) this.#goOnIn(againMs);
+        for (const againMs of [this.#refreshCorrelations(), this.#inventory.checkpoint()])
+          if (againMs !== undefined) this.#goOnIn(againMs);
         this.#awaitFall();
       },
     });
@@ -587,10 +587,11 @@ class LmdbStore implements Store {
     return { ...this.#scrub.damage(), ...(this.#halted === undefined ? {} : { halted: this.#halted }) };
   }
 
-  reportDamage({ table, block }: DamageFound): Promise<void> {
+  reportDamage({ table, block, row }: DamageFound): Promise<void> {
     return this.#change(() => () => {
+      if (row !== undefined) return this.#foundDamaged(row);
       const events = eventTables.find((name) => name === table);
-      if (events === undefined) this.#scrub.foundRow(`of table ${table}`);
+      if (events === undefined) this.#scrub.foundIn(table);
       else if (block !== undefined) this.#events.check(events, block);
     });
   }
@@ -624,7 +625,12 @@ class LmdbStore implements Store {
   }
 
   #noteDamage({ details }: ServiceError): void {
-    if (typeof details?.table === 'string') this.#scrub.foundRow(`of table ${details.table}`);
+    if (typeof details?.table === 'string') this.#scrub.foundIn(details.table);
+  }
+
+  /** Names a damaged row in the status and, once, in the log. */
+  #foundDamaged(row: string): void {
+    this.#scrub?.foundRow(row);
   }
 
   #scrubIn(delayMs: number): void {
@@ -638,6 +644,16 @@ class LmdbStore implements Store {
       }
       this.#scrubIn(this.#scrub.pauseMs);
     }, delayMs).unref();
+  }
+
+  #refreshCorrelations(): number | undefined {
+    // An alert that is no longer silenced may have to be logged.
+    if (!this.#outbox.hasRoom) return limits.alertRefreshMs;
+    return this.#correlations.refresh((found) => {
+      const merge = new AlertMerge(this.#parts(), this.#alertWindowMs, this.#now());
+      for (const { finding, events } of found) merge.add(finding, events);
+      merge.finish();
+    });
   }
 
   #intelParts() {
@@ -702,7 +718,8 @@ class LmdbStore implements Store {
   #catchUp(): void {
     try {
       this.#rollups.complete(this.#events);
-      this.#inventory.catchUp((step) => this.#root.transactionSync(step));
+      const againMs = this.#inventory.catchUp((step) => this.#root.transactionSync(step));
+      if (againMs !== undefined) this.#goOnIn(againMs);
     } catch (error) {
       if (isDamage(error)) {
         this.#inventory.forget();

@@ -92,7 +92,7 @@ test('keys lead to every page, and say what they do', async () => {
     ['gl', 'Transparency'],
     ['gm', 'Administration'],
     ['gh', 'Health'],
-    ['gi', 'API'],
+    ['gi', 'Docs'],
     ['go', 'Overview'],
   ] as const) {
     for (const key of keys) await page.keyboard.press(key);

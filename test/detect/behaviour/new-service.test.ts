@@ -47,6 +47,17 @@ describe('a server that answers on another port', () => {
     expect(told([answer(50_000, 2), answer(60_000, 10)])).toEqual([]);
   });
 
+  it('is told of with all new ports of its day, and of the next day apart', () => {
+    const found = told(
+      [answer(8080, 9), answer(8081, 9.2), answer(22, 10)].flatMap((flow) => Array(5).fill(flow)),
+    );
+    expect(found.map(({ about, evidence }) => [about, evidence.ports])).toEqual([
+      ['2026-11-11', [8080]],
+      ['2026-11-11', [8080, 8081]],
+      ['2026-11-12', [22]],
+    ]);
+  });
+
   it('is told of again when the port was silent for two months', () => {
     const always = [10, 40, 70].map((days) => answer(443, days));
     expect(told([answer(8080, 9), ...always, answer(8080, 68)])).toHaveLength(1);

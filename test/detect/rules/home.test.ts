@@ -16,14 +16,14 @@ describe('rules about hosts of ours look at the home networks of the site', () =
   const site = ['203.0.113.0/24', '2001:db8:7::/48'];
 
   test.each(['203.0.113.9', '2001:db8:7::9'])('%s is one where these are', (ip) => {
-    expect(found(site, [socks(ip)])).toEqual([`SOCKS proxy on the Internet: ${ip}`]);
+    expect(found(site, [socks(ip)])).toEqual([`Outbound SOCKS proxy: ${ip}`]);
     expect(
       found(site, [
         conn({ 'id.orig_h': ip, 'id.resp_p': 445 }),
         flow({ src_ip: ip, dest_port: 445 }),
         own({ src_ip: ip, dst_port: 445, conn_state: 'SF', history: 'ShADadFf' }),
       ]),
-    ).toEqual([`Windows file sharing with the Internet: ${ip}`]);
+    ).toEqual([`Outbound SMB to the Internet: ${ip}`]);
   });
 
   test.each(['10.20.16.5', '192.168.1.5', 'fd00::5', '203.0.114.9', '2001:db8:8::9'])('%s is none', (ip) => {

@@ -32,7 +32,7 @@ describe.skipIf(!hasShared)('on real networks the rules give what a person can l
   test('of captures with a tunnel in DNS, the tunnel', () => {
     const files = ['all-fields.conn.ndjson', 'all-fields.dns.ndjson', 'four-dialects.ndjson'];
     expect(alerts(files.map((file) => `zeek-variants/${file}`))).toEqual({
-      'Many names asked for free data under one domain': 1,
+      'DNS tunnelling (TXT or NULL volume)': 1,
     });
   });
 });

@@ -128,7 +128,7 @@ describe('a message', () => {
   });
 
   it.each([
-    ['an id that is taken', [subscribe('a'), subscribe('a')], 'CONFLICT', 'a', undefined],
+    ['an id that is taken', [subscribe('a'), subscribe('a')], 'CONFLICT', 'a', 'id'],
     [
       'an unknown filter',
       [{ ...subscribe('a'), filters: { colour: 'red' } }],
@@ -151,20 +151,20 @@ describe('a message', () => {
       'filters.dst_port',
     ],
     ['since beyond the head', [{ ...subscribe('a'), since: 1 }], 'INVALID_REQUEST', 'a', 'since'],
-    ['unsubscribe of nothing', [{ type: 'unsubscribe', id: 'a' }], 'NOT_FOUND', 'a', undefined],
+    ['unsubscribe of nothing', [{ type: 'unsubscribe', id: 'a' }], 'NOT_FOUND', 'a', 'id'],
     [
       'unsubscribe of a channel without subscriptions',
       [{ type: 'unsubscribe', channel: 'alerts' }],
       'NOT_FOUND',
       undefined,
-      undefined,
+      'channel',
     ],
     [
       'unsubscribe of an id of another channel',
       [subscribe('a'), { type: 'unsubscribe', id: 'a', channel: 'alerts' }],
       'NOT_FOUND',
       'a',
-      undefined,
+      'id',
     ],
   ])('with %s is refused and the socket goes on', async (_, messages, code, id, field) => {
     const { wire, say } = setUp({ identity: {} });

@@ -323,7 +323,7 @@ describe('a split', () => {
     const { store, reader } = open;
     const seen = (at: number) =>
       inbound([
-        { dst_ip: '10.0.0.1', dst_mac: macA, dst_port: 22, timestamp: at },
+        { dst_ip: '10.0.0.1', dst_mac: macA, dst_port: 22, timestamp: at - 1 },
         { dst_ip: '10.0.0.2', dst_mac: macA, dst_port: 443, timestamp: at },
       ]);
     await store.commit(batchOf([], { blocks: [seen(start)] }));

@@ -8,6 +8,8 @@ export interface Machine {
   macs: string[];
   /** People changed it: the network alone takes nothing away from it. */
   isByPeople: boolean;
+  /** Addresses that the network gave it since people last gave it one, merged or split it; undefined when they never did. */
+  joined?: Set<string>;
 }
 
 interface Turn {
@@ -16,7 +18,11 @@ interface Turn {
   last: number;
   until: number;
   mac: string | undefined;
+  /** When it was seen with its MAC address, without a pause of more than an hour. */
+  use?: readonly [from: number, to: number] | undefined;
 }
+
+const longestPauseMs = 3_600_000;
 
 export class AssetOracle {
   machines: Machine[] = [];
@@ -43,6 +49,28 @@ export class AssetOracle {
   }
 
   seen(ip: string, mac: string | undefined, at: number): void {
+    this.#seen(ip, mac, at);
+    const newest = this.turns.get(ip)?.at(-1);
+    if (mac === undefined || this.macs.get(mac)?.gateway || newest?.mac !== mac || ip.includes(':')) return;
+    if (this.#turnAt(ip, at) !== newest) return;
+    const { use } = newest;
+    if (use === undefined || at > use[1] + longestPauseMs) newest.use = [at, at];
+    else if (at >= use[0] - longestPauseMs) newest.use = [Math.min(at, use[0]), Math.max(at, use[1])];
+    const [from, to] = newest.use!;
+    const { owner } = newest;
+    if (!owner.macs.includes(mac)) return;
+    const isConfirmed = (each: string) => owner.joined?.has(each) === false;
+    const isShared = this.ipsOf(owner).some((each) => {
+      const other = this.turns.get(each)!.at(-1)!;
+      if (each === ip || other.mac !== mac || other.use === undefined) return false;
+      return other.use[0] <= to && from <= other.use[1] && !(isConfirmed(ip) && isConfirmed(each));
+    });
+    if (!isShared) return;
+    this.gateway(mac);
+    this.#seen(ip, undefined, at);
+  }
+
+  #seen(ip: string, mac: string | undefined, at: number): void {
     const known = mac === undefined ? undefined : this.macs.get(mac);
     const usable = mac === undefined || known?.gateway ? undefined : mac;
     const turn = this.#turnAt(ip, at);
@@ -76,6 +104,11 @@ export class AssetOracle {
     this.#give(usable, machine, false);
   }
 
+  /** Only memory has it. */
+  forgetUse(): void {
+    for (const turns of this.turns.values()) for (const turn of turns) turn.use = undefined;
+  }
+
   gateway(mac: string): void {
     const known = this.macs.get(mac);
     if (known?.gateway) return;
@@ -85,14 +118,27 @@ export class AssetOracle {
       byPeople: known?.byPeople ?? false,
     });
     if (known?.owner === undefined) return;
-    for (const ip of this.order.get(known.owner)!.slice(1)) {
+    const { owner } = known;
+    const [stays, ...others] = this.order.get(owner)!;
+    for (const ip of new Set([...others, ...this.everHad(owner).sort()])) {
+      if (ip === stays || owner.joined?.has(ip) === false) continue;
       const turns = this.turns.get(ip)!;
-      if (turns.at(-1)!.mac !== mac) continue;
-      turns.at(-1)!.mac = undefined;
-      const other = this.#machine(known.owner.source);
-      for (const turn of turns) if (turn.owner === known.owner) turn.owner = other;
-      this.order.get(known.owner)!.splice(this.order.get(known.owner)!.indexOf(ip), 1);
-      this.order.get(other)!.push(ip);
+      const isCurrent = others.includes(ip);
+      const isJoined = (turn: Turn) => turn.owner === owner && turn.mac === mac;
+      const newest = turns.at(-1)!;
+      if (isCurrent ? !isJoined(newest) : newest.owner === owner || !turns.some(isJoined)) continue;
+      const another = turns.findLast((turn) => turn.owner !== owner)?.owner;
+      const isFree =
+        another !== undefined && this.ipsOf(another).every((each) => each.includes(':') !== ip.includes(':'));
+      const other = !isCurrent || isFree ? another! : this.#machine(owner.source);
+      for (const turn of turns.filter(isJoined)) turn.owner = other;
+      if (!isCurrent) continue;
+      newest.mac = undefined;
+      newest.use = undefined;
+      const order = this.order.get(owner)!;
+      order.splice(order.indexOf(ip), 1);
+      if (!this.order.get(other)!.includes(ip)) this.order.get(other)!.push(ip);
+      other.joined?.add(ip);
     }
     if (!known.byPeople) this.#takeMac(known.owner, mac);
   }
@@ -103,10 +149,15 @@ export class AssetOracle {
     for (const ip of ips) this.enter(machine, ip);
   }
 
+  #confirm(machine: Machine): void {
+    machine.joined = new Set();
+  }
+
   enter(machine: Machine, ip: string): void {
     const newest = this.turns.get(ip)?.at(-1);
     const since = newest === undefined ? 0 : freeFrom(newest);
     this.#turn(ip, machine, since, since, undefined);
+    this.#confirm(machine);
   }
 
   release(ip: string, now: number): void {
@@ -147,6 +198,7 @@ export class AssetOracle {
     to.macs.push(...from.macs);
     this.order.set(to, [...this.order.get(to)!, ...this.order.get(from)!]);
     to.isByPeople = true;
+    this.#confirm(to);
     this.machines = this.machines.filter((each) => each !== from);
   }
 
@@ -157,12 +209,14 @@ export class AssetOracle {
     const going = this.ipsOf(machine).filter((ip) => goes(ip, this.turns.get(ip)!.at(-1)!));
     const other = this.#machine(machine.source, machine.state);
     machine.isByPeople = other.isByPeople = true;
+    this.#confirm(machine);
+    this.#confirm(other);
     for (const [ip, turns] of this.turns) {
       const moved = turns.filter((turn) => goes(ip, turn));
       const newest = turns.at(-1)!;
       if (moved.includes(newest) && newest.mac !== undefined && !macs.includes(newest.mac)) {
         this.macs.set(newest.mac, { owner: machine, gateway: true, byPeople: true });
-        newest.mac = undefined;
+        newest.mac = newest.use = undefined;
       }
       for (const turn of moved) turn.owner = other;
     }
@@ -215,6 +269,7 @@ export class AssetOracle {
       order.splice(order.indexOf(ip), 1);
     }
     turns.push({ owner, since, last, until: Infinity, mac });
+    owner.joined?.add(ip);
     const order = this.order.get(owner)!;
     if (!order.includes(ip)) order.push(ip);
   }
@@ -228,7 +283,7 @@ export class AssetOracle {
     machine.macs = machine.macs.filter((each) => each !== mac);
     for (const ip of this.ipsOf(machine)) {
       const newest = this.turns.get(ip)!.at(-1)!;
-      if (newest.mac === mac) newest.mac = undefined;
+      if (newest.mac === mac) newest.mac = newest.use = undefined;
     }
   }
 

@@ -176,8 +176,8 @@ describe('what the network shows', () => {
     await see(
       open,
       { ip: '10.0.0.1', mac: macA },
-      { ip: '10.0.0.2', mac: macA },
-      { ip: '10.0.0.3', mac: macA },
+      { ip: '10.0.0.2', mac: macA, at: start + 1 },
+      { ip: '10.0.0.3', mac: macA, at: start + 2 },
     );
     expect(assetsOf(open.reader)).toHaveLength(1);
     const external = { src_mac: macA, dst_ip: '10.0.0.9', timestamp: start + minute };
@@ -213,7 +213,7 @@ describe('what the network shows', () => {
     const open = opened();
     const block = inbound([
       { dst_ip: '10.0.0.1', dst_mac: macA, dst_port: 22 },
-      { dst_ip: '10.0.0.2', dst_mac: macA, dst_port: 443 },
+      { dst_ip: '10.0.0.2', dst_mac: macA, dst_port: 443, timestamp: start + 1 },
     ]);
     await open.store.commit(batchOf([], { blocks: [block] }));
     expect(assetsOf(open.reader)).toMatchObject([{ service_count: 2 }]);

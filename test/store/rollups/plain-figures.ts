@@ -63,7 +63,7 @@ export function plainFigures(
     if (time < from || time >= to) continue;
     figures.network_events++;
     figures.bytes += bytes;
-    if ((state === 'refused' || state === 'reset') && before === undefined) figures.rejected_connections++;
+    if (state === 'refused') figures.rejected_connections++;
     met(figures.talkers, src_ip, bytes);
     met(figures.destinations, dst_ip, bytes);
     met(

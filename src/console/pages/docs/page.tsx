@@ -1,73 +1,45 @@
 import { place, setParams } from '../../state/address.ts';
-import { useAnswer } from '../../state/answers.ts';
 import { Page } from '../../ui/page.tsx';
-import { Answered, Empty } from '../../ui/states.tsx';
-import { matching, type OpenApi } from './open-api.ts';
-import { OperationCard } from './operation.tsx';
-import { Prose } from './prose.tsx';
-import { SchemaCard } from './schema.tsx';
+import { shownTab, Tabs } from '../../ui/tabs.tsx';
+import { Manual } from './manual.tsx';
+import { ApiReference } from './operations.tsx';
 import './docs.css';
 
-/** The API, readable: what `GET /api/v1/openapi.json` says, found by any word. */
+const tabs = [
+  { value: 'manual', title: 'Manual' },
+  { value: 'api', title: 'API' },
+] as const;
+
+/** The documentation: the manual that comes with the program, and the API reference, each with a search. */
 export default function Docs() {
-  const document = useAnswer('getOpenApi', {});
-  const text = place.value.params.get('q') ?? '';
-  const shown = place.value.params.get('schema');
+  const shown = shownTab('view', tabs);
+  const query = place.value.params.get('q') ?? '';
+  const label = shown === 'api' ? 'Search operations' : 'Search the manual';
   return (
     <Page
-      title="API"
+      title="Docs"
       scrolls
       bar={
-        <input
-          type="search"
-          class="input docs-search"
-          aria-label="Search operations"
-          placeholder="Search operations"
-          value={text}
-          onInput={(event) =>
-            setParams({ q: event.currentTarget.value || undefined, schema: undefined }, { replace: true })
-          }
-        />
+        <>
+          <Tabs
+            label="Documentation"
+            tabs={tabs}
+            others={{ q: undefined, page: undefined, schema: undefined }}
+          />
+          <input
+            type="search"
+            class="input docs-search"
+            aria-label={label}
+            placeholder={label}
+            value={query}
+            onInput={(event) =>
+              setParams({ q: event.currentTarget.value || undefined, schema: undefined }, { replace: true })
+            }
+          />
+        </>
       }
     >
-      <Answered of={document} rows={14}>
-        {(answer) => {
-          const api = answer as unknown as OpenApi;
-          const { schemas } = api.components;
-          const schema = shown !== null && Object.hasOwn(schemas, shown) ? schemas[shown] : undefined;
-          if (shown !== null && schema !== undefined) return <SchemaCard name={shown} schema={schema} />;
-          return <Operations api={api} text={text} />;
-        }}
-      </Answered>
+      {shown === 'api' ? <ApiReference query={query} /> : <Manual query={query} />}
     </Page>
-  );
-}
-
-function Operations({ api, text }: { api: OpenApi; text: string }) {
-  const found = matching(api, text);
-  if (found.length === 0) return <Empty title="No operation has all of these words." />;
-  return (
-    <div class="docs">
-      {text === '' && (
-        <p class="docs-about">
-          Version {api.info.version}. <Prose text={api.info.description} /> For programs:{' '}
-          <a href="/api/v1/openapi.json">openapi.json</a>.
-        </p>
-      )}
-      {api.tags.map(({ name, description }) => {
-        const own = found.filter(({ operation }) => operation.tags.includes(name));
-        if (own.length === 0) return null;
-        return (
-          <section key={name} class="panel" aria-label={name}>
-            <h2>
-              {name} <span class="quiet docs-small">{description}</span>
-            </h2>
-            {own.map((placed) => (
-              <OperationCard key={placed.operation.operationId} placed={placed} open={found.length === 1} />
-            ))}
-          </section>
-        );
-      })}
-    </div>
   );
 }

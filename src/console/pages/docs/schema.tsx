@@ -25,7 +25,7 @@ export function SchemaName({ schema }: { schema: Schema }) {
   const name = nameOf(schema) ?? (schema.items && nameOf(schema.items));
   if (name === undefined) return <span class="quiet mono">{kindOf(schema)}</span>;
   return (
-    <a class="mono" href={href('docs', { schema: name })}>
+    <a class="mono" href={href('docs', { view: 'api', schema: name })}>
       {kindOf(schema)}
     </a>
   );

@@ -49,7 +49,7 @@ export function Begin({ dashboard }: { dashboard: Asked<CallResult<'getDashboard
         </li>
         <li>
           Shippers that speak to Elasticsearch, Splunk or an OpenTelemetry collector need this address and the
-          token: <a href={href('docs', { q: 'shippers' })}>where they send to</a>.
+          token: <a href={href('docs', { page: 'shippers' })}>configure them</a>.
         </li>
       </ol>
     </section>

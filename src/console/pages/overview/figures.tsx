@@ -3,7 +3,7 @@ import { Chart, type Series } from '../../ui/chart.tsx';
 import { bytes, compact, number, percent } from '../../ui/format.ts';
 import { Answered, type Asked } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type Change, changeOf, metricTexts } from './metrics.ts';
+import { type Change, changeOf, type MetricText, metricTexts } from './metrics.ts';
 
 type Trends = CallResult<'getTrends'>['data']['attributes'];
 type Metric = Trends['metrics'][number];
@@ -20,7 +20,7 @@ export function Figures({ trends }: { trends: Asked<CallResult<'getTrends'>> }) 
 }
 
 function Figure({ metric, of }: { metric: Metric; of: Trends }) {
-  const text = metricTexts[metric.metric] ?? {
+  const text: MetricText = metricTexts[metric.metric] ?? {
     title: metric.metric,
     isTrouble: false,
     list: '/events?table=network',
@@ -46,7 +46,7 @@ function Figure({ metric, of }: { metric: Metric; of: Trends }) {
     <section class="panel overview-figure" aria-label={`${text.title} over time`}>
       <h2>{text.title}</h2>
       <p class="overview-big">
-        <a href={`${text.list}&from=${of.from}`}>
+        <a href={`${text.list}&${text.since ?? 'from'}=${of.from}`}>
           {metric.error ? `about ${write(metric.current)}` : write(metric.current)}
         </a>
         <span class="overview-small">

@@ -5,6 +5,8 @@ export interface MetricText {
   readonly isTrouble: boolean;
   /** The list of what is counted, of any time. */
   readonly list: string;
+  /** The parameter of the list that takes the start of the window; `from` by default. */
+  readonly since?: 'first_seen_from';
 }
 
 export const metricTexts: Readonly<Record<string, MetricText>> = {
@@ -15,11 +17,21 @@ export const metricTexts: Readonly<Record<string, MetricText>> = {
   rejected_connections: {
     title: 'Rejected connections',
     isTrouble: true,
-    list: '/events?state=refused&state=reset',
+    list: '/events?table=network&state=refused',
   },
   nxdomain: { title: 'Names that do not exist', isTrouble: true, list: '/events?table=dns&rcode=3' },
-  new_assets: { title: 'New assets', isTrouble: true, list: '/assets?sort=-first_seen' },
-  new_services: { title: 'New services', isTrouble: true, list: '/assets?view=services&sort=-first_seen' },
+  new_assets: {
+    title: 'New assets',
+    isTrouble: true,
+    list: '/assets?sort=-first_seen',
+    since: 'first_seen_from',
+  },
+  new_services: {
+    title: 'New services',
+    isTrouble: true,
+    list: '/assets?view=services&sort=-first_seen',
+    since: 'first_seen_from',
+  },
   sources: { title: 'Different sources', isTrouble: false, list: '/events?values=src_ip' },
   destinations: { title: 'Different destinations', isTrouble: false, list: '/events?values=dst_ip' },
   domains: {

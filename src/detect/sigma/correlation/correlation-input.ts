@@ -19,10 +19,15 @@ export interface CorrelationInput {
   readonly value: Value;
   /** For correlations of the correlation. */
   readonly carried: readonly Value[];
-  /** Reference to the event, where it is stored. */
+  /** The principal that sent the record, a space, and the id of its event where it is stored. */
   readonly event?: string | undefined;
   /** Its addresses and ports, of which a group passes on those that all of its inputs share. Plain data. */
   readonly ends?: unknown;
+}
+
+/** The principal of a reference; '' where it is unknown: earlier versions wrote only the id. */
+export function senderOf(event: string): string {
+  return event.slice(0, Math.max(0, event.indexOf(' ')));
 }
 
 /** Reads from a matched record what a correlation wants to know. */

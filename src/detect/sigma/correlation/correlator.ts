@@ -1,18 +1,17 @@
 import { boundedText } from './bounded-text.ts';
-import type { CorrelationInput, Value } from './correlation-input.ts';
-import { joinedValue } from './correlation-input.ts';
+import { type CorrelationInput, joinedValue, type Value } from './correlation-input.ts';
 import { type CorrelationLimits, correlationLimits } from './correlation-limits.ts';
 import { type CorrelatorState, groupState, restoredGroup, stateVersion } from './correlator-state.ts';
 import type { Fired } from './fired.ts';
-import type { Group, Met } from './group.ts';
+import type { Episode, Group } from './group.ts';
 import { Groups, type Room } from './groups.ts';
-import type { LinkedCorrelation, OuterFeed, Source } from './linked.ts';
+import type { LinkedCorrelation, Source } from './linked.ts';
 import { type Plan, planOf } from './plan.ts';
 import { eventsWithin } from './samples.ts';
 
 /** What a correlator did not count, and what it forgot. */
 export interface CorrelatorCounters {
-  /** Inputs more than a timespan older than the newest of their group. */
+  /** Inputs older than late inputs of their group may be. */
   readonly late: number;
   /** Inputs further ahead of the clock than may be; they count as of now. */
   readonly ahead: number;
@@ -26,11 +25,18 @@ export interface CorrelatorCounters {
   readonly forgotten: number;
 }
 
+interface TimedInput {
+  readonly input: CorrelationInput;
+  readonly time: number;
+}
+
 interface Running {
   readonly linked: LinkedCorrelation;
   readonly plan: Plan;
   readonly places: ReadonlyMap<string, number>;
   readonly groups: Groups;
+  /** Inputs of the batch. */
+  waiting: TimedInput[];
 }
 
 /**
@@ -39,28 +45,32 @@ interface Running {
  * - **Windows.** An input makes its group fire if some window of the length of the timespan (both ends in it) that has the
  *   input meets the condition. So bounds like `lt` and `eq`, and `not` in a condition, are looked at when something
  *   arrives: what stays away is never found.
- * - **Order.** Inputs of one call are taken by time. Across calls, an input counts while it is at most a timespan older
- *   than the newest of its group, and in whatever order such inputs come, the same groups fire. Each group has a time of
- *   its own, so that one sensor that is behind, or a file read later, loses nothing where others are ahead.
+ * - **Episodes.** Windows that end at most a timespan after each other are one episode. It is reported when it begins, and
+ *   `refresh` reports its figures as it grows. Where more inputs never stop the condition from being met, episodes and
+ *   their figures are the same in whatever order inputs come.
+ * - **Order.** Inputs of one call are taken by time. Across calls, an input counts while it is no older than the reach
+ *   allows, seen from the newest of its group. Each group has a time of its own, so that one sensor that is behind, or a
+ *   file read later, loses nothing where others are ahead.
  * - **Groups.** A missing value is a value of its own (`null`) where another field of the group has one; an input that has
  *   none of them can't be said to be of the same host or user as any other, and doesn't count. Values are compared as
  *   they are, upper and lower case being different.
- * - **Repetition.** A group that fired goes on silently, but for a `grows` each time that its inputs have doubled, until
- *   a timespan has passed since. If the condition is met then, it is a new matter. So n inputs in a timespan make it fire
- *   1 + log2(n) times at the most.
- * - **Chains.** What a correlation finds is an input of those that name it: for temporal ones each time that something
- *   arrives while its condition is met, so that its end counts; for others when it begins.
- * - **Room.** Groups and their inputs are bounded, each and together; those touched longest ago go first, and are counted.
+ * - **Chains.** What a correlation finds is an input of those that name it: for temporal ones each end of a window that
+ *   meets its condition, so that its end counts; for others when an episode begins.
+ * - **Room.** Groups and their inputs are bounded, each and together. Where room is short, groups keep only what their
+ *   conditions need; then those touched longest ago go, and are counted.
  */
 export class Correlator {
   readonly #uncounted = { late: 0, ahead: 0, ungrouped: 0, valueless: 0, unknown: 0 };
-  readonly #room: Room = { units: 0 };
+  readonly #room: Room;
   readonly #running: ReadonlyMap<string, Running>;
   readonly #limits: CorrelationLimits;
+  /** Groups with episodes that changed since they were reported; those that wait longest first. */
+  readonly #growing = new Map<Group, Running>();
 
   /** @param correlations - as `linkCorrelations` gives them */
   constructor(correlations: readonly LinkedCorrelation[], limits: CorrelationLimits = correlationLimits) {
     this.#limits = limits;
+    this.#room = { units: 0, most: limits.units };
     this.#running = new Map(correlations.map((linked) => [linked.key, run(linked, limits, this.#room)]));
   }
 
@@ -78,15 +88,32 @@ export class Correlator {
     return size;
   }
 
+  /** Groups that `refresh` has something to report of. */
+  get growing(): number {
+    return this.#growing.size;
+  }
+
   /**
-   * Takes inputs, in the order in which they were committed, and tells what fired.
+   * Takes inputs, in the order in which they were committed, and tells what began, and what turned out to be one.
    * @param nowMs - the owner's clock
    */
   take(inputs: readonly CorrelationInput[], nowMs: number): Fired[] {
     const fired: Fired[] = [];
-    const timed = inputs.map((input) => ({ input, time: this.#time(input.timestamp, nowMs) }));
     for (const { groups } of this.#running.values()) groups.forgetAfter(nowMs + this.#limits.leadMs);
-    for (const { input, time } of timed.sort((a, b) => a.time - b.time)) this.#take(input, time, fired);
+    for (const input of inputs) this.#receive(input, this.#time(input.timestamp, nowMs));
+    // Each after those that it names.
+    for (const running of this.#running.values()) this.#run(running, fired);
+    return fired;
+  }
+
+  /** Tells the figures of episodes that grew. @param most - groups */
+  refresh(most = Number.POSITIVE_INFINITY): Fired[] {
+    const fired: Fired[] = [];
+    let left = most;
+    for (const [group, running] of this.#growing) {
+      if (left-- <= 0) break;
+      this.#report(running, group, true, fired);
+    }
     return fired;
   }
 
@@ -107,13 +134,17 @@ export class Correlator {
    */
   restore(state: CorrelatorState): { kept: number; dropped: number } {
     let kept = 0;
-    if (state.version === stateVersion) {
+    if (state.version === stateVersion || state.version === 1) {
       for (const { key, hash, clock, groups } of state.correlations) {
         const running = this.#running.get(key);
         if (running?.linked.hash !== hash) continue;
         kept++;
         running.groups.clock = clock ?? -Infinity;
-        for (const group of groups) running.groups.put(restoredGroup(group, running.plan));
+        for (const one of groups) {
+          const group = restoredGroup(one, running.plan);
+          running.groups.put(group);
+          if (group.changed.length > 0) this.#growing.set(group, running);
+        }
       }
     }
     return { kept, dropped: state.correlations.length - kept };
@@ -129,18 +160,41 @@ export class Correlator {
     return nowMs;
   }
 
-  #take(input: CorrelationInput, time: number, fired: Fired[]): void {
+  #receive(input: CorrelationInput, time: number): void {
     const running = this.#running.get(input.correlation);
-    const rule = running?.places.get(input.rule);
-    if (
-      running === undefined ||
-      rule === undefined ||
-      input.group.length !== running.linked.document.groupBy.length
-    ) {
+    if (running === undefined) this.#uncounted.unknown++;
+    else running.waiting.push({ input, time });
+  }
+
+  #run(running: Running, fired: Fired[]): void {
+    const { groups, waiting } = running;
+    running.waiting = [];
+    const touched = new Set<Group>();
+    for (const one of waiting.sort((a, b) => a.time - b.time)) {
+      const group = this.#take(running, one);
+      if (group !== undefined) touched.add(group);
+    }
+    for (const group of touched) {
+      group.settle();
+      this.#feedHolds(running, group);
+      if (group.changed.length > 0) this.#report(running, group, false, fired);
+    }
+    for (const group of groups.gone) {
+      this.#feedHolds(running, group);
+      this.#report(running, group, true, fired);
+    }
+    groups.gone = [];
+  }
+
+  /** @returns the group that has the input */
+  #take(running: Running, { input, time }: TimedInput): Group | undefined {
+    const { plan, places, groups, linked } = running;
+    const rule = places.get(input.rule);
+    if (rule === undefined || input.group.length !== linked.document.groupBy.length) {
       this.#uncounted.unknown++;
       return;
     }
-    const counted = running.plan.counted(this.#bounded(input.value), rule);
+    const counted = plan.counted(this.#bounded(input.value), rule);
     if (counted === undefined) {
       this.#uncounted.valueless++;
       return;
@@ -151,52 +205,78 @@ export class Correlator {
     }
     const values = input.group.map((value) => this.#bounded(value));
     const carried = input.carried.map((value) => this.#bounded(value));
-    const group = running.groups.at(values, time);
+    const group = groups.at(values, time);
     const { event, ends } = input;
-    const met = group.take({ time, rule, counted, event, ends, carried }, running.plan);
-    running.groups.weigh(group);
+    const isTaken = group.take({ time, rule, counted, event, ends, carried });
+    groups.weigh(group);
     this.#makeRoom();
-    if (met === 'late') this.#uncounted.late++;
-    else if (met !== undefined) this.#tell(running, group, met, fired);
+    if (!isTaken) this.#uncounted.late++;
+    this.#feedHolds(running, group);
+    return group;
   }
 
-  #tell(running: Running, group: Group, met: Met, fired: Fired[]): void {
-    const { linked } = running;
-    const events =
-      met.found === undefined ? [] : eventsWithin(group.samples, met.end - running.plan.spanMs, met.end);
-    if (linked.raises && met.how !== 'holds') {
-      fired.push({
-        correlation: linked.key,
-        how: met.how,
-        group: linked.document.groupBy.map((field, i) => ({ field, value: group.values[i]! })),
-        timestamp: met.end,
-        firstTimestamp: met.found!.first,
-        count: met.found!.count,
-        value: met.found!.value,
-        events,
-        ends: group.ends,
-        rules: linked.rules.filter((_, i) => group.seen[i]! >= met.end - running.plan.spanMs),
-      });
+  /** @param grown - whether episodes that only grew are reported as well */
+  #report(running: Running, group: Group, grown: boolean, fired: Fired[]): void {
+    if (grown) group.complete();
+    const left: Episode[] = [];
+    for (const episode of group.changed) {
+      const { told } = episode;
+      if (told === 1 && !grown) {
+        left.push(episode);
+        continue;
+      }
+      episode.told = 1;
+      episode.stale = false;
+      const how = told === 0 ? 'begins' : told === 1 ? 'grows' : 'joins';
+      if (running.linked.raises) fired.push(this.#fired(running, group, episode, how, told));
+      if (how === 'begins') this.#feed(running, group, episode.from, false);
     }
-    for (const outer of linked.outer) {
-      if (outer.whileMet || met.how === 'begins')
-        this.#take(this.#outerInput(linked, outer, group), met.end, fired);
-    }
+    group.changed = left;
+    if (left.length === 0) this.#growing.delete(group);
+    else if (!this.#growing.has(group)) this.#growing.set(group, running);
   }
 
-  #outerInput(inner: LinkedCorrelation, outer: OuterFeed, group: Group): CorrelationInput {
+  #fired({ linked, plan }: Running, group: Group, episode: Episode, how: Fired['how'], told: number): Fired {
+    const { first, to, count, value, atLeast } = episode;
+    return {
+      correlation: linked.key,
+      how,
+      joined: Math.max(0, told - 1),
+      group: linked.document.groupBy.map((field, i) => ({ field, value: group.values[i]! })),
+      timestamp: to,
+      firstTimestamp: first,
+      count,
+      value,
+      atLeast: atLeast && plan.monotone,
+      events: eventsWithin(group.samples, first, to),
+      ...group.originOf(first, to, { ends: episode.ends, senders: episode.senders }),
+    };
+  }
+
+  #feedHolds(running: Running, group: Group): void {
+    if (group.newHolds.length === 0) return;
+    for (const end of group.newHolds) this.#feed(running, group, end, true);
+    group.newHolds = [];
+  }
+
+  /** What the window that ends there is to outer correlations. */
+  #feed({ linked, plan }: Running, group: Group, end: number, whileMet: boolean): void {
     const value = ({ from, index }: Source): Value =>
       group[from === 'group' ? 'values' : 'carried'][index] ?? null;
-    return {
-      correlation: outer.correlation,
-      rule: inner.key,
-      timestamp: group.window.newest,
-      group: outer.group.map(value),
-      value: joinedValue(outer.value.map(value), this.#limits),
-      carried: outer.carried.map(value),
-      event: group.samples.at(-1)?.event,
-      ends: group.ends,
-    };
+    for (const outer of linked.outer) {
+      if (outer.whileMet !== whileMet) continue;
+      const input = {
+        correlation: outer.correlation,
+        rule: linked.key,
+        timestamp: end,
+        group: outer.group.map(value),
+        value: joinedValue(outer.value.map(value), this.#limits),
+        carried: outer.carried.map(value),
+        event: group.samples.at(-1)?.event,
+        ends: group.originOf(end - plan.spanMs, end).ends,
+      };
+      this.#receive(input, end);
+    }
   }
 
   #bounded(value: Value): Value {
@@ -209,7 +289,7 @@ export class Correlator {
       const all = [...this.#running.values()].map(({ groups }) => groups);
       const largest = all.reduce((a, b) => (b.units > a.units ? b : a));
       if (largest.size < 2) return;
-      largest.forgetOldest();
+      largest.makeRoom();
     }
   }
 }
@@ -217,5 +297,5 @@ export class Correlator {
 function run(linked: LinkedCorrelation, limits: CorrelationLimits, room: Room): Running {
   const plan = planOf(linked, limits);
   const places = new Map(linked.rules.map((rule, i) => [rule, i]));
-  return { linked, plan, places, groups: new Groups(plan, places.size, limits.groups, room) };
+  return { linked, plan, places, groups: new Groups(plan, limits.groups, room), waiting: [] };
 }

@@ -65,6 +65,21 @@ export class Entries<Value> {
     if (this.#head > 32 && 2 * this.#head > this.#times.length) this.#cut();
   }
 
+  /** How many inputs the entries [from, to) stand for. */
+  inputs(from: number, to: number): number {
+    if (this.#weights === undefined) return Math.max(0, to - from);
+    let sum = 0;
+    for (let i = from; i < to; i++) sum += this.weight(i);
+    return sum;
+  }
+
+  /** Entries of these times stand for no inputs: they are counted elsewhere. */
+  unweigh(counted: (time: number) => boolean): void {
+    this.#cut();
+    const weights = this.#weights ?? this.#times.map(() => 1);
+    this.#weights = weights.map((weight, i) => (counted(this.#times[i]!) ? 0 : weight));
+  }
+
   /** Makes each that has a later one to go `into` part of that one; the others, which name themselves, stay. */
   gather(into: (i: number) => number): void {
     const { times, values, weights = times.map(() => 1) } = this.columns();

@@ -1,7 +1,6 @@
 import type { CorrelationDocument } from '../document.ts';
-import type { CorrelationLimits } from './correlation-limits.ts';
-import type { Counting, Measure } from './measure.ts';
-import { compileThreshold, exactBelow, isLowerBound } from './threshold.ts';
+import type { Measure, TypeCounting } from './measure.ts';
+import { compileThreshold, decidedFrom, exactBelow, isLowerBound } from './threshold.ts';
 import { dropOldest, mergeNeighbours } from './trim.ts';
 
 /** Inputs of the window. */
@@ -34,18 +33,11 @@ class EventCount implements Measure {
  * To know whether some window with n inputs contains a new one, the newest 2n - 1 suffice: n - 1 before it and n from the
  * last timespan, among which it comes. An upper bound needs them all, or what they add up to.
  */
-export function eventCount(
-  { threshold = {}, timespanMs }: CorrelationDocument,
-  limits: CorrelationLimits,
-): Omit<Counting, 'lookback' | 'reachMs'> {
+export function eventCount({ threshold = {} }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);
-  const enough = exactBelow(threshold);
-  const few = isLowerBound(threshold) && enough <= limits.entries / 2;
-  return {
-    spanMs: timespanMs,
-    keep: few ? enough : limits.entries / 2,
-    trim: few ? dropOldest : mergeNeighbours,
-    measure: () => new EventCount(meets),
-    counted: () => 0,
-  };
+  const counting = { measure: () => new EventCount(meets), counted: () => 0 };
+  if (!isLowerBound(threshold))
+    return { ...counting, monotone: false, trim: mergeNeighbours, weighsInputs: true };
+  const [least, enough] = [decidedFrom(threshold), exactBelow(threshold)];
+  return { ...counting, monotone: true, trim: dropOldest, weighsInputs: true, least, enough };
 }

@@ -1,24 +1,30 @@
 import type { Value } from './correlation-input.ts';
 
-/** A group met the condition of a correlation, or goes on to. */
+/** A group meets the condition of a correlation. Later reports of the same episode have figures that are no smaller. */
 export interface Fired {
   /** Key of the correlation. */
   readonly correlation: string;
-  /** `begins`: a new matter. `grows`: the same as before, with twice as many inputs as when it was last told. */
-  readonly how: 'begins' | 'grows';
+  /**
+   * `begins`: a new episode. `grows`: the figures of one that was reported. `joins`: the same, of one that was reported
+   * as several, and so too often by `joined`.
+   */
+  readonly how: 'begins' | 'grows' | 'joins';
+  readonly joined: number;
   readonly group: readonly { readonly field: string; readonly value: Value }[];
-  /** End of the window that meets the condition: time of its last input, ms since 1970. */
+  /** Time of the last input of the episode, ms since 1970. */
   readonly timestamp: number;
-  /** Time of the first input of the matter. */
+  /** Time of its first input. */
   readonly firstTimestamp: number;
-  /** Inputs of the matter so far; at least so many where more came than are kept. */
+  /** Its inputs. */
   readonly count: number;
   /** What was compared: inputs, different values, sum, average, percentile, share in percent, or different rules. */
   readonly value: number;
-  /** References to some of the events in the window, by time. */
+  /** More inputs came than are kept, and the number may be greater. */
+  readonly atLeast: boolean;
+  /** References to some of its events, by time. */
   readonly events: readonly string[];
-  /** Those that all inputs of the group share. */
+  /** Ends that all inputs around that time share. */
   readonly ends: unknown;
-  /** Keys of the rules that matched since the window began. */
-  readonly rules: readonly string[];
+  /** Principals that sent them. */
+  readonly senders: readonly string[];
 }

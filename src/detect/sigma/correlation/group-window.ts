@@ -1,28 +1,33 @@
 import type { Entries } from './entries.ts';
 import type { Counted } from './measure.ts';
 
-/** What a window has that meets its correlation. */
-export interface Found {
-  /** Inputs in it, of those that are kept. */
-  readonly count: number;
-  /** Time of the first. */
-  readonly first: number;
-  /** The number that was compared. */
-  readonly value: number;
+/** Receives the end of each window that meets the condition, and the number that was compared. */
+export interface Listener {
+  met(end: number, value: number): void;
 }
 
-/** What came for one group within the last two timespans, of which a window is any timespan. */
+/**
+ * The inputs of one group within the last reach and timespan. Any timespan is a window, with both of its ends in it; it
+ * is named by the time of its last input.
+ */
 export interface GroupWindow {
   /** Time of the newest input. */
   readonly newest: number;
-  /** What is kept. */
   readonly entries: Entries<Counted>;
+  /** Windows that begin before this time may lack inputs, because there were too many to keep. */
+  exactFrom: number;
   /**
-   * Takes an input, which is no more than a timespan older than the newest.
-   * @param asks - whether it matters what it does
-   * @returns the end of the newest window that contains the input and meets the condition
+   * Adds an input that is at most the reach older than the newest.
+   * @returns whether windows with the input are still to be evaluated
    */
-  take(time: number, value: Counted, asks: boolean): number | undefined;
-  /** What the window that ends there has. */
-  describe(end: number, subject: Counted): Found;
+  take(time: number, value: Counted, listener: Listener): boolean;
+  /** Evaluates all windows that contain a time of [from, to]. @param subject - the value that came last */
+  evaluate(from: number, to: number, subject: Counted, listener: Listener): void;
+  /** Drops inputs that no late input can share a window with. */
+  forget(): void;
+  /**
+   * Keeps about so many inputs.
+   * @param counted - whether an input of this time is in the figures already
+   */
+  trim(keep: number, counted: (time: number) => boolean): void;
 }

@@ -1,6 +1,7 @@
-import type { Value } from './correlation-input.ts';
-import type { Found, GroupWindow } from './group-window.ts';
+import { senderOf, type Value } from './correlation-input.ts';
+import type { GroupWindow, Listener } from './group-window.ts';
 import type { Counted } from './measure.ts';
+import { joined, noOrigin, noteOrigin, type Origin, type SharedOrigin } from './origins.ts';
 import type { Plan } from './plan.ts';
 import { addSample, type Sample } from './samples.ts';
 
@@ -16,47 +17,58 @@ export interface GroupInput {
 }
 
 /**
- * A group that has met its condition. It lasts for a timespan; what meets the condition later than that is a new one,
- * which has nothing in common with what made this one begin.
+ * Windows that meet the condition, of which each ends at most a timespan after the one before. Together they are one
+ * interval of time without a gap:
+ *
+ * ```
+ *    first              from                          to
+ *      |<--- timespan --->|         |<--- timespan --->|
+ *      x    x   x    x    x   x     x    x      x      x
+ * ```
+ *
+ * So its figures are those of all inputs in that interval, in whatever order they came. An input between two episodes can
+ * make them one.
  */
-export interface Episode {
-  /** End of the window that met the condition. */
-  readonly at: number;
-  /** Time of the first input in that window. */
-  readonly first: number;
-  /** Inputs in that window and since. */
+export interface Episode extends SharedOrigin {
+  /** End of the first window, and of the last one: each the time of an input. */
+  from: number;
+  to: number;
+  /** Time of the first input. */
+  first: number;
+  /** Inputs. */
   count: number;
-  /** So many make it worth telling again. */
-  next: number;
-  /** `at` of those before it, for late inputs: a limited number. Absent in states of earlier versions. */
-  readonly former?: readonly number[];
+  /** The greatest number that was compared; where more inputs can end an episode, the one that was compared last. */
+  value: number;
+  /** Some of its inputs were not kept, and its number may be greater. */
+  atLeast: boolean;
+  /** How many times its beginning was reported: more than once where it was taken for several. */
+  told: number;
+  /** It changed since it was reported. */
+  stale: boolean;
 }
 
-/** Former episodes that a group knows. Past it, late inputs may make one begin a second time. */
-const maxFormer = 64;
-
-/** What an input did. */
-export interface Met {
-  /** `begins` and `grows` are to be told: the episode is new, or has twice as many inputs as when it was last told. */
-  readonly how: 'begins' | 'grows' | 'holds';
-  /** End of the window that meets the condition. */
-  readonly end: number;
-  /** What that window has; for `grows` with the inputs of the whole episode. Missing where nothing is to be told. */
-  readonly found: Found | undefined;
-}
+/** Episodes that a group knows. Past it, late inputs may make one begin a second time. */
+const maxEpisodes = 1024;
+/** Stretches of the reach whose origins are told apart. */
+const stretches = 64;
 
 /** Inputs with the same values in the fields to group by. Its owner is the correlation's `Groups`. */
-export class Group {
+export class Group implements Listener {
   readonly values: readonly Value[];
+  readonly plan: Plan;
   readonly window: GroupWindow;
-  /** Newest input of each rule. */
-  readonly seen: number[];
-  readonly samples: Sample[];
-  /** Those that all inputs share since the group was last quiet for a timespan. */
-  ends: unknown;
+  readonly samples: Sample[] = [];
+  readonly origins: Origin[] = [];
+  /** By time. */
+  readonly episodes: Episode[] = [];
+  /** Those that changed since they were reported, also where the group no longer knows them otherwise. */
+  changed: Episode[] = [];
+  /** Ends of windows that meet the condition, by time; only where they are watched. */
+  readonly holds: number[] = [];
+  /** Those among them that nothing was told of. */
+  newHolds: number[] = [];
   /** Carried values of the newest input. */
-  carried: readonly Value[];
-  episode: Episode | undefined;
+  carried: readonly Value[] = [];
   /** Time of the correlation when the group was last touched. */
   touched = -Infinity;
   /** What its owner counts it as. */
@@ -64,78 +76,214 @@ export class Group {
   /** Its neighbours in the order of touching. */
   older: Group | undefined = undefined;
   newer: Group | undefined = undefined;
+  /** Times of late inputs whose windows are to be evaluated. */
+  #late: { from: number; to: number } | undefined;
 
-  constructor(
-    values: readonly Value[],
-    window: GroupWindow,
-    seen: number[],
-    samples: Sample[] = [],
-    ends: unknown = undefined,
-    carried: readonly Value[] = [],
-    episode?: Episode,
-  ) {
+  constructor(values: readonly Value[], plan: Plan, window: GroupWindow) {
     this.values = values;
+    this.plan = plan;
     this.window = window;
-    this.seen = seen;
-    this.samples = samples;
-    this.ends = ends;
-    this.carried = carried;
-    this.episode = episode;
   }
 
-  /** The effect of the input; `late` where it is older than late inputs may be, and doesn't count. */
-  take(input: GroupInput, plan: Plan): Met | 'late' | undefined {
+  /**
+   * Inputs of one batch come by time; `settle` follows the last.
+   * @returns false for an input that is older than late inputs may be, and doesn't count
+   */
+  take(input: GroupInput): boolean {
     const { time, counted } = input;
-    if (time < this.window.newest - plan.reachMs) return 'late';
-    this.#note(input, plan);
-
-    const until = this.episode === undefined ? -Infinity : this.episode.at + plan.spanMs;
-    const since = this.episode === undefined ? -Infinity : this.episode.at - plan.spanMs;
-    if (this.episode !== undefined && time >= since && time <= until) this.episode.count++;
-    const full = this.episode !== undefined && this.episode.count >= this.episode.next;
-    const asks = plan.watched || full || Math.max(time, this.window.newest) > until || time < since;
-    const end = this.window.take(time, counted, asks);
-    if (end === undefined) return;
-    if (end > until) return this.#begin(end, counted);
-    if (end < since) return this.#beganBefore(end, counted, plan);
-    return full ? this.#grow(end, counted) : { how: 'holds', end, found: undefined };
+    const { spanMs, reachMs, monotone, keep } = this.plan;
+    if (time < this.window.newest - reachMs) return false;
+    if (this.#late !== undefined) {
+      if (time > this.window.newest && !this.#canWait(time)) this.complete();
+      else if (time > this.#late.to + spanMs) this.settle();
+    }
+    this.#note(input);
+    const episode = this.#episodeAt(time);
+    if (episode !== undefined) {
+      episode.count++;
+      episode.first = Math.min(episode.first, time);
+      this.#change(episode);
+    }
+    if (this.window.take(time, counted, this)) {
+      const { from, to } = this.#late ?? { from: time, to: time };
+      this.#late = { from: Math.min(time, from), to: Math.max(time, to) };
+      if (!monotone) this.complete(counted);
+    }
+    if (this.#late === undefined) this.#forget();
+    if (this.window.entries.length > 2 * keep) {
+      this.complete();
+      if (this.window.entries.length > 2 * keep) this.trim(keep);
+    }
+    return true;
   }
 
-  #note({ time, rule, event, ends, carried }: GroupInput, plan: Plan): void {
-    this.seen[rule] = Math.max(this.seen[rule]!, time);
-    this.ends = time > this.window.newest + plan.spanMs ? ends : shared(this.ends, ends);
+  /**
+   * Evaluates windows of late inputs that may make an episode begin or join another one. Those that can only raise its
+   * figures wait until these are reported, because going through 8000 inputs of a timespan takes 0.5 ms.
+   */
+  settle(): void {
+    if (!this.#canWait(this.window.newest)) this.complete();
+    else this.#change(this.episodes[this.#placeOf(this.#late!.from)]!);
+  }
+
+  #canWait(newest: number): boolean {
+    const { spanMs, watched } = this.plan;
+    if (this.#late === undefined || watched) return false;
+    const { from, to } = this.#late;
+    const at = this.#placeOf(from);
+    const episode = this.episodes[at];
+    if (episode === undefined || episode.told !== 1 || from < episode.from) return false;
+    const isLast = at === this.episodes.length - 1;
+    return to + spanMs <= episode.to || (isLast && newest <= episode.to + spanMs);
+  }
+
+  /** Evaluates all windows of late inputs. @param subject - the value that came last */
+  complete(subject: Counted = ''): void {
+    if (this.#late === undefined) return;
+    const { from, to } = this.#late;
+    this.#late = undefined;
+    this.window.evaluate(from, to, subject, this);
+    this.#forget();
+  }
+
+  /** Evaluates all windows. */
+  evaluate(): void {
+    this.#late = { from: -Infinity, to: this.window.newest };
+    this.complete();
+  }
+
+  /** Keeps about so many inputs. */
+  trim(keep: number): void {
+    this.complete();
+    if (this.window.entries.length > keep)
+      this.window.trim(keep, (time) => this.#episodeAt(time) !== undefined);
+  }
+
+  /** What all inputs of a time share, known to the group or not any more. */
+  originOf(first: number, last: number, known: SharedOrigin = noOrigin): SharedOrigin {
+    return this.origins
+      .filter((origin) => this.#touches(origin, { first, to: last }))
+      .reduce((all, one) => joined(all, one), known);
+  }
+
+  /** Of origins. */
+  get stretchMs(): number {
+    return Math.max(this.plan.spanMs, this.plan.reachMs / stretches);
+  }
+
+  #touches({ since }: Origin, { first, to }: Pick<Episode, 'first' | 'to'>): boolean {
+    return since <= to && since + this.stretchMs > first;
+  }
+
+  #note({ time, rule, event, ends, carried }: GroupInput): void {
+    const sender = event === undefined ? undefined : senderOf(event);
+    const origin = noteOrigin(this.origins, this.stretchMs, time, ends, sender);
+    if (origin !== undefined)
+      for (const episode of this.episodes) if (this.#touches(origin, episode)) this.#change(episode);
     if (time >= this.window.newest) this.carried = carried;
-    if (event !== undefined) addSample(this.samples, { time, rule, event }, plan.samples);
+    if (event !== undefined) addSample(this.samples, { time, rule, event }, this.plan.samples);
   }
 
-  #begin(end: number, counted: Counted): Met {
-    const found = this.window.describe(end, counted);
-    const { at, former = [] } = this.episode ?? {};
-    const episode = { at: end, first: found.first, count: found.count, next: 2 * found.count };
-    this.episode = at === undefined ? episode : { ...episode, former: [...former, at].slice(-maxFormer) };
-    return { how: 'begins', end, found };
+  #change(episode: Episode): void {
+    if (episode.stale) return;
+    episode.stale = true;
+    this.changed.push(episode);
   }
 
-  /** A late input met the condition before this episode: in a former one, or in one that nothing is known of yet. */
-  #beganBefore(end: number, counted: Counted, { spanMs }: Plan): Met {
-    const { former = [] } = this.episode!;
-    if (former.some((at) => Math.abs(at - end) <= spanMs)) return { how: 'holds', end, found: undefined };
-    this.episode = { ...this.episode!, former: [...former, end].sort((a, b) => a - b).slice(-maxFormer) };
-    return { how: 'begins', end, found: this.window.describe(end, counted) };
+  /** The place of the last episode that begins early enough to have a window that ends at a time. */
+  #placeOf(end: number): number {
+    const { episodes } = this;
+    let at = episodes.length - 1;
+    while (at >= 0 && episodes[at]!.from > end + this.plan.spanMs) at--;
+    return at;
   }
 
-  #grow(end: number, counted: Counted): Met {
-    const episode = this.episode!;
-    episode.next = 2 * episode.count;
-    const { value } = this.window.describe(end, counted);
-    return { how: 'grows', end, found: { count: episode.count, first: episode.first, value } };
+  /** The episode that has all inputs of a time. */
+  #episodeAt(time: number): Episode | undefined {
+    const episode = this.episodes[this.#placeOf(time)];
+    return episode !== undefined && time <= episode.to ? episode : undefined;
   }
-}
 
-/** Members that two plain objects have alike; addresses that differ are no address of the group. */
-function shared(one: unknown, other: unknown): unknown {
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return other;
-  const entries = Object.entries(one);
-  const same = entries.filter(([name, value]) => Reflect.get(other, name) === value);
-  return same.length === entries.length ? one : Object.fromEntries(same);
+  /** The window that ends there meets the condition, by the number that was compared. */
+  met(end: number, value: number): void {
+    const { spanMs, monotone, watched } = this.plan;
+    if (watched) this.#hold(end);
+    const { entries } = this.window;
+    const at = this.#placeOf(end);
+    let episode = this.episodes[at];
+    if (episode === undefined || end > episode.to + spanMs) {
+      const from = entries.from(end - spanMs);
+      const count = entries.inputs(from, entries.after(end));
+      const first = entries.time(from);
+      const figures = { from: end, to: end, first, count, value, atLeast: false, told: 0, stale: false };
+      episode = { ...figures, ...noOrigin };
+      this.episodes.splice(at + 1, 0, episode);
+      this.#change(episode);
+    } else if (end > episode.to) {
+      episode.count += entries.inputs(entries.after(episode.to), entries.after(end));
+      episode.to = end;
+      this.#change(episode);
+    } else if (end < episode.from) this.#beganBefore(episode, end, at);
+    if (end - spanMs < this.window.exactFrom && !episode.atLeast) {
+      episode.atLeast = true;
+      this.#change(episode);
+    }
+    if (monotone ? value <= episode.value : value === episode.value) return;
+    episode.value = value;
+    this.#change(episode);
+  }
+
+  #beganBefore(episode: Episode, end: number, at: number): void {
+    const { spanMs } = this.plan;
+    const { entries } = this.window;
+    const from = entries.from(end - spanMs);
+    episode.count += entries.inputs(from, entries.from(episode.from - spanMs));
+    episode.first = Math.min(episode.first, entries.time(from));
+    episode.from = end;
+    this.#change(episode);
+    const before = this.episodes[at - 1];
+    if (before !== undefined && end <= before.to + spanMs) this.#join(before, episode, at);
+  }
+
+  /** An episode turns out to be part of the one before it. */
+  #join(before: Episode, episode: Episode, at: number): void {
+    // What is in both was counted by the one that now begins earlier.
+    const { entries } = this.window;
+    const both = entries.inputs(entries.from(episode.from - this.plan.spanMs), entries.after(before.to));
+    episode.count += before.count - both;
+    episode.from = before.from;
+    episode.first = before.first;
+    if (this.plan.monotone) episode.value = Math.max(episode.value, before.value);
+    episode.atLeast ||= before.atLeast;
+    episode.told += before.told;
+    Object.assign(episode, joined(before, episode));
+    this.episodes.splice(at - 1, 1);
+    this.changed = this.changed.filter((one) => one !== before);
+  }
+
+  #hold(end: number): void {
+    let at = this.holds.length;
+    while (at > 0 && this.holds[at - 1]! > end) at--;
+    if (this.holds[at - 1] === end) return;
+    this.holds.splice(at, 0, end);
+    this.newHolds.push(end);
+  }
+
+  /** Forgets what no late input can change any more. */
+  #forget(): void {
+    this.window.forget();
+    const { spanMs, reachMs } = this.plan;
+    const { episodes, origins, holds } = this;
+    const since = this.window.newest - reachMs;
+    while (episodes.length > maxEpisodes || (episodes.length > 0 && episodes[0]!.to < since - spanMs))
+      episodes.shift();
+    const stretchMs = this.stretchMs;
+    while (origins.length > 0 && origins[0]!.since + stretchMs < since - spanMs) {
+      const origin = origins.shift()!;
+      for (const episode of new Set([...episodes, ...this.changed]))
+        if (this.#touches(origin, episode)) Object.assign(episode, joined(episode, origin));
+    }
+    if (holds.length > 0 && holds[0]! < since - spanMs)
+      holds.splice(0, holds.findLastIndex((end) => end < since) + 1);
+  }
 }

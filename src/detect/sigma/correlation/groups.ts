@@ -5,11 +5,13 @@ import type { Plan } from './plan.ts';
 /** What a group counts as besides its entries and samples, in units of about 16 bytes: 500 bytes. */
 const groupUnits = 32;
 const entryUnits = 2;
-const sampleUnits = 8;
+/** Of a sample, an episode and an origin. */
+const noteUnits = 8;
 
 /** What all groups of all correlations take, in those units. Its owner is the `Correlator`. */
 export interface Room {
   units: number;
+  readonly most: number;
 }
 
 /**
@@ -28,19 +30,18 @@ export class Groups {
    * deleted, which made a flood of groups take 80 µs each. */
   #oldest: Group | undefined;
   #newest: Group | undefined;
+  /** Groups that were forgotten before all of their changes were reported. */
+  gone: Group[] = [];
+  /** Room is short: a group keeps what decides whether the condition is met, and its figures are lower bounds. */
+  #isTight = false;
   readonly #plan: Plan;
-  readonly #rules: number;
   readonly #most: number;
   readonly #room: Room;
 
-  /**
-   * @param rules - how many the correlation has
-   * @param most - groups
-   */
-  constructor(plan: Plan, rules: number, most: number, room: Room) {
+  /** @param most - groups */
+  constructor(plan: Plan, most: number, room: Room) {
     this.#room = room;
     this.#plan = plan;
-    this.#rules = rules;
     this.#most = most;
   }
 
@@ -61,7 +62,7 @@ export class Groups {
     let group = this.#groups.get(key);
     if (group === undefined) {
       if (this.#groups.size >= this.#most) this.forgetOldest();
-      group = new Group(values, this.#plan.window(), Array<number>(this.#rules).fill(-Infinity));
+      group = new Group(values, this.#plan, this.#plan.window());
       this.#groups.set(key, group);
     } else this.#unlink(group);
     this.#append(group);
@@ -71,8 +72,11 @@ export class Groups {
 
   /** Notes what a group has become. */
   weigh(group: Group): void {
-    const { window, samples } = group;
-    const units = groupUnits + entryUnits * window.entries.length + sampleUnits * samples.length;
+    const { enough } = this.#plan;
+    if (this.#isTight && group.window.entries.length > 2 * enough) group.trim(enough);
+    const { window, samples, episodes, origins, holds } = group;
+    const notes = samples.length + episodes.length + origins.length;
+    const units = groupUnits + entryUnits * window.entries.length + noteUnits * notes + holds.length;
     this.#grow(units - group.units);
     group.units = units;
   }
@@ -82,6 +86,15 @@ export class Groups {
     this.#groups.set(keyOf(group.values), group);
     this.#append(group);
     this.weigh(group);
+  }
+
+  /** Gives room back: by what groups keep beyond the needed first, then by the group touched longest ago. */
+  makeRoom(): void {
+    if (this.#isTight) this.forgetOldest();
+    else {
+      this.#isTight = true;
+      for (const group of this.all()) this.weigh(group);
+    }
   }
 
   forgetOldest(): void {
@@ -105,6 +118,7 @@ export class Groups {
   }
 
   #expire(): void {
+    if (this.#isTight && this.#room.units < this.#room.most / 2) this.#isTight = false;
     const since = this.clock - this.#plan.spanMs - this.#plan.reachMs;
     while (this.#oldest !== undefined && this.#oldest.touched < since) this.#delete(this.#oldest);
   }
@@ -113,6 +127,8 @@ export class Groups {
     this.#groups.delete(keyOf(group.values));
     this.#unlink(group);
     this.#grow(-group.units);
+    group.complete();
+    if (group.changed.length > 0 || group.newHolds.length > 0) this.gone.push(group);
   }
 
   #append(group: Group): void {

@@ -1,4 +1,4 @@
-import type { Entries } from './entries.ts';
+import type { Trim } from './trim.ts';
 
 /** What an input counts for: a text or number, or the place of its rule in the correlation's list; 0 where only that it came. */
 export type Counted = string | number;
@@ -18,16 +18,27 @@ export interface Measure {
 
 /** How a type of correlation is run; the same for all its groups. */
 export interface Counting {
-  /** Inputs around a late one that there may be, and all windows that it is in be looked at; else only the newest is. */
-  readonly lookback: number;
   readonly spanMs: number;
   /** How much older than the newest an input may be. */
   readonly reachMs: number;
-  /** Inputs that a group keeps one by one. Twice as many are made so many again by `trim`. */
+  /** More inputs never stop the condition from being met. */
+  readonly monotone: boolean;
+  /** Inputs that a window needs to meet the condition, at least. */
+  readonly least: number;
+  /** Inputs that decide whether the condition is met: so many a group keeps where room is short. */
+  readonly enough: number;
+  /** Inputs that a group keeps one by one where there is room. Twice as many are made so many again by `trim`. */
   readonly keep: number;
-  /** Makes them `keep` or fewer. */
-  trim(entries: Entries<Counted>, keep: number): void;
+  readonly trim: Trim;
+  /** The measure reads how many inputs an entry stands for. */
+  readonly weighsInputs: boolean;
+  /** Inputs around a late one that there may be for all windows with it to be evaluated, where more may be less. */
+  readonly lookback: number;
   measure(): Measure;
   /** What of an input counts; undefined where it doesn't have it. */
   counted(value: string | null, rule: number): Counted | undefined;
 }
+
+/** What a type of correlation says of it. */
+export type TypeCounting = Pick<Counting, 'monotone' | 'trim' | 'measure' | 'counted'> &
+  Partial<Pick<Counting, 'least' | 'enough' | 'weighsInputs'>>;

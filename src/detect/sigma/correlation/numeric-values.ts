@@ -1,13 +1,13 @@
 import type { CorrelationDocument } from '../document.ts';
-import type { CorrelationLimits } from './correlation-limits.ts';
-import type { Counted, Counting, Measure } from './measure.ts';
-import { compileThreshold } from './threshold.ts';
+import type { Counted, Measure, TypeCounting } from './measure.ts';
+import { compileThreshold, isLowerBound } from './threshold.ts';
 import { dropOldest, mergeNeighbours } from './trim.ts';
 
 /** Sum or average of the window. Whole numbers add up exactly, as long as their sum is under 2^53. */
 class Total implements Measure {
   #sum = 0;
   #count = 0;
+  #entries = 0;
   readonly #average: boolean;
   readonly #meets: (n: number) => boolean;
 
@@ -19,12 +19,14 @@ class Total implements Measure {
   add(value: Counted, weight: number): void {
     this.#sum += value as number;
     this.#count += weight;
+    this.#entries++;
   }
 
   remove(value: Counted, weight: number): void {
     this.#count -= weight;
+    this.#entries--;
     // What rounding left over goes with the last one.
-    this.#sum = this.#count === 0 ? 0 : this.#sum - (value as number);
+    this.#sum = this.#entries === 0 ? 0 : this.#sum - (value as number);
   }
 
   read(): number {
@@ -78,29 +80,23 @@ class Percentile implements Measure {
 }
 
 /** Sums and averages take in everything: when there is too much to keep one by one, neighbours in time are added up. */
-export function valueTotal(
-  { type, threshold = {}, timespanMs }: CorrelationDocument,
-  limits: CorrelationLimits,
-): Omit<Counting, 'lookback' | 'reachMs'> {
+export function valueTotal({ type, threshold = {} }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);
+  const average = type === 'value_avg';
   return {
-    spanMs: timespanMs,
-    keep: limits.entries / 2,
+    monotone: !average && isLowerBound(threshold),
     trim: mergeNeighbours,
-    measure: () => new Total(type === 'value_avg', meets),
+    weighsInputs: average,
+    measure: () => new Total(average, meets),
     counted: (value) => numberOf(value),
   };
 }
 
 /** Exact while the window has fewer values than are kept; of more, the percentile of the newest. */
-export function valuePercentile(
-  { percentile = 50, threshold = {}, timespanMs }: CorrelationDocument,
-  limits: CorrelationLimits,
-): Omit<Counting, 'lookback' | 'reachMs'> {
+export function valuePercentile({ percentile = 50, threshold = {} }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);
   return {
-    spanMs: timespanMs,
-    keep: limits.entries / 2,
+    monotone: false,
     trim: dropOldest,
     measure: () => new Percentile(percentile, meets),
     counted: (value) => numberOf(value),

@@ -1,33 +1,27 @@
 import { Entries } from './entries.ts';
-import type { Found, GroupWindow } from './group-window.ts';
+import type { GroupWindow, Listener } from './group-window.ts';
 import type { Counted } from './measure.ts';
 import type { Alternative } from './rule-condition.ts';
-import { temporalEntries } from './temporal.ts';
-import { keepEndsOfRuns } from './trim.ts';
+import { keepEndsOfRuns, type Trim } from './trim.ts';
 
 /** How `temporal_ordered` is run; the same for all groups. */
 export interface Ordering {
   readonly spanMs: number;
   /** How much older than the newest an input may be. */
   readonly reachMs: number;
-  /** Inputs that a group keeps one by one. */
-  readonly keep: number;
   readonly alternatives: readonly Alternative[];
   /** One for each alternative, used for one group after the other. */
   readonly sequences: readonly Sequence[];
-  trim(entries: Entries<Counted>, keep: number): void;
+  readonly trim: Trim;
 }
 
 export function ordering(
   { spanMs, reachMs }: Pick<Ordering, 'spanMs' | 'reachMs'>,
-  rules: number,
   alternatives: readonly Alternative[],
-  kept: (keep: number) => number,
 ): Ordering {
   return {
     spanMs,
     reachMs,
-    keep: kept(Math.max(temporalEntries, 2 * rules)),
     alternatives,
     sequences: alternatives.map(({ required }) => new Sequence(required)),
     trim: keepEndsOfRuns(spanMs),
@@ -79,10 +73,11 @@ class Sequence {
 
 /**
  * The inputs of a group, of which the rules of an alternative must follow each other within a timespan, while none of its
- * forbidden rules is in it. They are few (see `keep`), and are gone through from the beginning for each input, which takes 4 µs.
+ * forbidden rules is in it. Those of a timespan are gone through once for the inputs of a batch.
  */
 export class OrderedWindow implements GroupWindow {
   newest: number;
+  exactFrom = -Infinity;
   readonly entries: Entries<Counted>;
   readonly #ordering: Ordering;
 
@@ -92,57 +87,46 @@ export class OrderedWindow implements GroupWindow {
     this.newest = entries.length === 0 ? -Infinity : entries.time(entries.length - 1);
   }
 
-  take(time: number, rule: Counted, asks: boolean): number | undefined {
-    const { spanMs, reachMs, keep, trim } = this.#ordering;
+  take(time: number, rule: Counted): boolean {
     this.entries.add(time, rule);
-    if (time >= this.newest) {
-      this.newest = time;
-      const gone = this.entries.from(time - spanMs - reachMs);
-      if (gone > 0) this.entries.drop(gone);
-    }
-    if (this.entries.length > 2 * keep) trim(this.entries, keep);
-    return asks ? this.#end(time) : undefined;
+    this.newest = Math.max(this.newest, time);
+    return true;
   }
 
-  /** `value` is how many different rules the window has. */
-  describe(end: number): Found {
-    const from = this.entries.from(end - this.#ordering.spanMs);
-    const until = this.entries.after(end);
-    const rules = new Set<Counted>();
-    let count = 0;
-    for (let i = from; i < until; i++) {
-      rules.add(this.entries.value(i));
-      count += this.entries.weight(i);
-    }
-    return { count, first: from < until ? this.entries.time(from) : end, value: rules.size };
-  }
-
-  /** The end of the newest window that contains `time` and has an alternative in its order. */
-  #end(time: number): number | undefined {
+  /** The number is how many different rules the window has. */
+  evaluate(from: number, to: number, _subject: Counted, listener: Listener): void {
     const { spanMs, alternatives, sequences } = this.#ordering;
     const { entries } = this;
     for (const sequence of sequences) sequence.reset();
-    let found: number | undefined;
-    for (let i = entries.from(time - spanMs); i < entries.length; i++) {
+    const present = new Map<Counted, number>();
+    let left = entries.from(from - spanMs);
+    const until = entries.after(to + spanMs);
+    for (let i = left; i < until; i++) {
       const end = entries.time(i);
-      if (end > time + spanMs) break;
+      for (; entries.time(left) < end - spanMs; left++) {
+        const others = present.get(entries.value(left))! - 1;
+        if (others > 0) present.set(entries.value(left), others);
+        else present.delete(entries.value(left));
+      }
+      present.set(entries.value(i), (present.get(entries.value(i)) ?? 0) + 1);
       for (const sequence of sequences) sequence.take(entries.value(i) as number, end);
-      const last = i === entries.length - 1 || entries.time(i + 1) !== end;
-      if (end < time || !last) continue;
+      const isLast = i + 1 === entries.length || entries.time(i + 1) !== end;
+      if (end < from || !isLast) continue;
       const met = alternatives.some(
-        ({ forbidden }, a) => sequences[a]!.begun >= end - spanMs && !this.#has(forbidden, end),
+        ({ forbidden }, a) =>
+          sequences[a]!.begun >= end - spanMs && !forbidden.some((rule) => present.has(rule)),
       );
-      if (met) found = end;
+      if (met) listener.met(end, present.size);
     }
-    return found;
   }
 
-  /** Whether one of the rules is in the window that ends there. */
-  #has(rules: readonly number[], end: number): boolean {
-    if (rules.length === 0) return false;
-    for (let i = this.entries.from(end - this.#ordering.spanMs); i < this.entries.after(end); i++) {
-      if (rules.includes(this.entries.value(i) as number)) return true;
-    }
-    return false;
+  forget(): void {
+    const { spanMs, reachMs } = this.#ordering;
+    this.entries.drop(this.entries.from(this.newest - spanMs - reachMs));
+  }
+
+  trim(keep: number, counted: (time: number) => boolean): void {
+    this.entries.unweigh(counted);
+    this.exactFrom = Math.max(this.exactFrom, this.#ordering.trim(this.entries, keep));
   }
 }

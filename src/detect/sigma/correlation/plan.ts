@@ -4,19 +4,17 @@ import type { Entries } from './entries.ts';
 import { eventCount } from './event-count.ts';
 import type { GroupWindow } from './group-window.ts';
 import type { LinkedCorrelation } from './linked.ts';
-import type { Counted, Counting } from './measure.ts';
+import type { Counted, Counting, TypeCounting } from './measure.ts';
 import { valuePercentile, valueTotal } from './numeric-values.ts';
 import { OrderedWindow, ordering } from './ordered-window.ts';
 import { SlidingWindow } from './sliding-window.ts';
-import { temporal } from './temporal.ts';
+import { enoughFor, isMonotone, temporal } from './temporal.ts';
 import { valueCount, valueShare } from './value-count.ts';
 
 /** How a correlation is run. */
-export interface Plan {
-  readonly spanMs: number;
-  /** How much older than the newest of its group an input may be. */
-  readonly reachMs: number;
-  /** An outer correlation wants to know of each input whether the condition is met with it. */
+export interface Plan
+  extends Pick<Counting, 'spanMs' | 'reachMs' | 'monotone' | 'least' | 'enough' | 'keep'> {
+  /** Groups keep the ends of windows that meet the condition, each of which an outer correlation is told once. */
   readonly watched: boolean;
   readonly samples: number;
   window(entries?: Entries<Counted>): GroupWindow;
@@ -27,32 +25,23 @@ export interface Plan {
 type Sliding = Exclude<CorrelationType, 'temporal_ordered'>;
 
 const countings = {
-  event_count: (document, _linked, limits) => eventCount(document, limits),
-  value_count: (document) => valueCount(document),
-  value_sum: (document, _linked, limits) => valueTotal(document, limits),
-  value_avg: (document, _linked, limits) => valueTotal(document, limits),
-  value_percentile: (document, _linked, limits) =>
-    document.percentile === undefined ? valueShare(document, limits) : valuePercentile(document, limits),
-  temporal: (document, linked) => temporal(document, linked.alternatives),
-} satisfies Record<
-  Sliding,
-  (
-    document: CorrelationDocument,
-    linked: LinkedCorrelation,
-    limits: CorrelationLimits,
-  ) => Omit<Counting, 'lookback' | 'reachMs'>
->;
+  event_count: eventCount,
+  value_count: valueCount,
+  value_sum: valueTotal,
+  value_avg: valueTotal,
+  value_percentile: (document) =>
+    document.percentile === undefined ? valueShare(document) : valuePercentile(document),
+  temporal: (document, { alternatives }) => temporal(document, alternatives),
+} satisfies Record<Sliding, (document: CorrelationDocument, linked: LinkedCorrelation) => TypeCounting>;
 
 export function planOf(linked: LinkedCorrelation, limits: CorrelationLimits): Plan {
-  const { document, outer } = linked;
+  const { document, outer, alternatives = [] } = linked;
   const { type, timespanMs } = document;
   const reachMs = Math.max(timespanMs, limits.delayMs);
-  // So many inputs decide about a timespan and the one before it.
-  const kept = (keep: number) =>
-    Math.max(
-      keep,
-      Math.min(limits.entries / 2, Math.ceil((keep * (timespanMs + reachMs)) / (2 * timespanMs))),
-    );
+  const most = limits.entries / 2;
+  // So many inputs decide about a timespan and all before it that late inputs may belong to.
+  const kept = (enough: number) =>
+    Math.max(enough, Math.min(most, Math.ceil((enough * (timespanMs + reachMs)) / (2 * timespanMs))));
   const shared = {
     spanMs: timespanMs,
     reachMs,
@@ -60,18 +49,22 @@ export function planOf(linked: LinkedCorrelation, limits: CorrelationLimits): Pl
     samples: limits.samples,
   };
   if (type === 'temporal_ordered') {
-    const order = ordering(shared, document.rules.length, linked.alternatives ?? [], kept);
+    const order = ordering(shared, alternatives);
+    const enough = kept(enoughFor(document.rules.length));
     return {
       ...shared,
+      monotone: isMonotone(alternatives),
+      least: 1,
+      enough,
+      // Each timespan is gone through anew.
+      keep: Math.max(enough, most / 4),
       window: (entries) => new OrderedWindow(order, entries),
       counted: (_value, rule) => rule,
     };
   }
-  const plain = countings[type](document, linked, limits);
-  const counting = { ...plain, keep: kept(plain.keep), lookback: limits.lookback, reachMs };
-  return {
-    ...shared,
-    window: (entries) => new SlidingWindow(counting, entries),
-    counted: counting.counted,
-  };
+  const plain = { least: 1, enough: most, weighsInputs: false, ...countings[type](document, linked) };
+  const enough = kept(plain.enough);
+  const { lookback } = limits;
+  const counting = { ...plain, spanMs: timespanMs, reachMs, enough, keep: Math.max(enough, most), lookback };
+  return { ...counting, ...shared, window: (entries) => new SlidingWindow(counting, entries) };
 }

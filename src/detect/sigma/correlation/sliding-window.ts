@@ -1,5 +1,5 @@
 import { Entries } from './entries.ts';
-import type { Found, GroupWindow } from './group-window.ts';
+import type { GroupWindow, Listener } from './group-window.ts';
 import type { Counted, Counting, Measure } from './measure.ts';
 
 /**
@@ -11,12 +11,13 @@ import type { Counted, Counting, Measure } from './measure.ts';
  *                             left          newest
  * ```
  *
- * In order, an input is added at the right end, and the measure forgets what falls out at the left, each once. A late one
- * may complete a window that ends before the newest input. Another measure then goes over the windows that it is in, input
- * by input, which takes as long as there are inputs around the late one: `lookback` at most.
+ * In order, an input is added at the right end, and the measure forgets what falls out at the left, each once. A late
+ * input changes all windows that contain it: another measure slides over them, once for all late inputs of a batch that
+ * are near each other.
  */
 export class SlidingWindow implements GroupWindow {
   newest: number;
+  exactFrom = -Infinity;
   readonly entries: Entries<Counted>;
   readonly #counting: Counting;
   #measure: Measure;
@@ -31,78 +32,63 @@ export class SlidingWindow implements GroupWindow {
     this.#rebuild();
   }
 
-  take(time: number, value: Counted, asks: boolean): number | undefined {
-    const { spanMs, reachMs, keep, trim } = this.#counting;
-    const entries = this.entries;
-    const late = time < this.newest;
+  take(time: number, value: Counted, listener: Listener): boolean {
+    const { spanMs, monotone, lookback } = this.#counting;
+    const { entries } = this;
+    const isLate = time < this.newest;
     const isInNewest = time >= this.newest - spanMs;
     entries.add(time, value);
     if (isInNewest) this.#measure.add(value, 1);
     else this.#left++;
-    if (!late) {
+    if (!isLate) {
       this.newest = time;
       while (entries.time(this.#left) < time - spanMs) this.#remove(this.#left++);
-      const gone = entries.from(time - spanMs - reachMs);
-      if (gone > 0) this.#drop(gone);
-    }
-    if (entries.length > 2 * keep) {
-      trim(entries, keep);
-      this.#measure = this.#counting.measure();
-      this.#rebuild();
-    }
-    if (!asks) return;
-    if (isInNewest && this.#measure.met(value)) return this.newest;
-    return late ? this.#earlier(time, value) : undefined;
+    } else if (monotone || entries.after(time + spanMs) - entries.from(time - spanMs) <= lookback)
+      return true;
+    if (isInNewest && this.#measure.met(value)) listener.met(this.newest, this.#measure.read(value));
+    return false;
   }
 
-  describe(end: number, subject: Counted): Found {
-    const { spanMs, measure: begin } = this.#counting;
+  evaluate(from: number, to: number, subject: Counted, listener: Listener): void {
+    const { spanMs, least, measure: begin } = this.#counting;
+    const { entries } = this;
+    let left = entries.from(from - spanMs);
+    const end = entries.after(to + spanMs);
+    if (end - left < least) return;
     const measure = begin();
-    const from = this.entries.from(end - spanMs);
-    const until = this.entries.after(end);
-    let count = 0;
-    for (let i = from; i < until; i++) {
-      measure.add(this.entries.value(i), this.entries.weight(i));
-      count += this.entries.weight(i);
+    for (let i = left; i < end; i++) {
+      const time = entries.time(i);
+      while (entries.time(left) < time - spanMs) measure.remove(entries.value(left), entries.weight(left++));
+      measure.add(entries.value(i), entries.weight(i));
+      const isLast = i + 1 === entries.length || entries.time(i + 1) !== time;
+      if (time >= from && isLast && measure.met(subject)) listener.met(time, measure.read(subject));
     }
-    return { count, first: from < until ? this.entries.time(from) : end, value: measure.read(subject) };
   }
 
-  /** The end of the newest window that meets the condition, of those that contain `time` and end before the newest input. */
-  #earlier(time: number, subject: Counted): number | undefined {
-    const { spanMs, lookback, measure: begin } = this.#counting;
-    const entries = this.entries;
-    let right = Math.min(entries.after(time + spanMs), entries.from(this.newest));
-    if (right - entries.from(time - spanMs) > lookback) return undefined;
-    const measure = begin();
-    let left = right;
-    for (let added = right; right > 0; ) {
-      const end = entries.time(right - 1);
-      if (end < time) return undefined;
-      while (left > 0 && entries.time(left - 1) >= end - spanMs)
-        measure.add(entries.value(--left), entries.weight(left));
-      while (added > right) measure.remove(entries.value(--added), entries.weight(added));
-      if (measure.met(subject)) return end;
-      while (right > 0 && entries.time(right - 1) === end) right--;
-    }
-    return undefined;
+  forget(): void {
+    const { spanMs, reachMs } = this.#counting;
+    const since = this.newest - spanMs - reachMs;
+    if (this.entries.length === 0 || this.entries.time(0) >= since) return;
+    const gone = this.entries.from(since);
+    this.entries.drop(gone);
+    this.#left -= gone;
   }
 
-  #add(i: number): void {
-    this.#measure.add(this.entries.value(i), this.entries.weight(i));
+  trim(keep: number, counted: (time: number) => boolean): void {
+    const { trim, weighsInputs } = this.#counting;
+    if (!weighsInputs) this.entries.unweigh(counted);
+    this.exactFrom = Math.max(this.exactFrom, trim(this.entries, keep));
+    this.#measure = this.#counting.measure();
+    this.#rebuild();
   }
 
   #remove(i: number): void {
     this.#measure.remove(this.entries.value(i), this.entries.weight(i));
   }
 
-  #drop(count: number): void {
-    this.entries.drop(count);
-    this.#left -= count;
-  }
-
   #rebuild(): void {
-    this.#left = this.entries.from(this.newest - this.#counting.spanMs);
-    for (let i = this.#left; i < this.entries.length; i++) this.#add(i);
+    const { entries } = this;
+    this.#left = entries.from(this.newest - this.#counting.spanMs);
+    for (let i = this.#left; i < entries.length; i++) this.#measure.add(entries.value(i), entries.weight(i));
   }
 }

@@ -1,8 +1,8 @@
 import type { CorrelationDocument } from '../document.ts';
-import type { Counted, Counting, Measure } from './measure.ts';
+import type { Counted, Measure, TypeCounting } from './measure.ts';
 import type { Alternative } from './rule-condition.ts';
-import { compileThreshold } from './threshold.ts';
-import { keepNewestOfEach } from './trim.ts';
+import { compileThreshold, isLowerBound } from './threshold.ts';
+import { keepDifferent } from './trim.ts';
 
 /** Which rules are in the window. */
 class RulesPresent implements Measure {
@@ -21,13 +21,12 @@ class RulesPresent implements Measure {
     this.#meets = meets;
   }
 
-  add(rule: Counted, weight: number): void {
-    if (this.#counts[rule as number] === 0) this.#different++;
-    this.#counts[rule as number]! += weight;
+  add(rule: Counted): void {
+    if (this.#counts[rule as number]!++ === 0) this.#different++;
   }
 
-  remove(rule: Counted, weight: number): void {
-    this.#counts[rule as number]! -= weight;
+  remove(rule: Counted): void {
+    this.#counts[rule as number]!--;
     if (this.#counts[rule as number] === 0) this.#different--;
   }
 
@@ -44,7 +43,14 @@ class RulesPresent implements Measure {
 }
 
 /** Entries that a group keeps, at least: those of a few rules that take turns. */
-export const temporalEntries = 64;
+const temporalEntries = 64;
+
+/** As many as decide about rules that take turns. */
+export const enoughFor = (rules: number): number => Math.max(temporalEntries, 2 * rules);
+
+/** More matches never stop any of these from being met. */
+export const isMonotone = (alternatives: readonly Alternative[]): boolean =>
+  alternatives.every(({ forbidden }) => forbidden.length === 0);
 
 /**
  * All rules of the list, as many as the threshold asks for, or those of the condition, in any order. `not` looks back: the
@@ -53,12 +59,12 @@ export const temporalEntries = 64;
 export function temporal(
   { threshold = {}, timespanMs, rules }: CorrelationDocument,
   alternatives: readonly Alternative[] | undefined,
-): Omit<Counting, 'lookback' | 'reachMs'> {
+): TypeCounting {
   const meets = compileThreshold(threshold);
   return {
-    spanMs: timespanMs,
-    keep: Math.max(temporalEntries, rules.length),
-    trim: keepNewestOfEach,
+    monotone: alternatives === undefined ? isLowerBound(threshold) : isMonotone(alternatives),
+    enough: enoughFor(rules.length),
+    trim: keepDifferent(timespanMs),
     measure: () => new RulesPresent(rules.length, alternatives, meets),
     counted: (_value, rule) => rule,
   };

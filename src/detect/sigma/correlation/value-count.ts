@@ -1,24 +1,23 @@
 import type { CorrelationDocument } from '../document.ts';
-import type { CorrelationLimits } from './correlation-limits.ts';
-import type { Counted, Counting, Measure } from './measure.ts';
-import { compileThreshold, exactBelow } from './threshold.ts';
-import { dropOldest, keepNewestOfEach } from './trim.ts';
+import type { Counted, Measure, TypeCounting } from './measure.ts';
+import { compileThreshold, decidedFrom, exactBelow, isLowerBound } from './threshold.ts';
+import { dropOldest, keepDifferent } from './trim.ts';
 
 /** How often each value is in the window. */
 class Occurrences {
   readonly counts = new Map<Counted, number>();
   total = 0;
 
-  add(value: Counted, weight: number): void {
-    this.counts.set(value, (this.counts.get(value) ?? 0) + weight);
-    this.total += weight;
+  add(value: Counted): void {
+    this.counts.set(value, (this.counts.get(value) ?? 0) + 1);
+    this.total++;
   }
 
-  remove(value: Counted, weight: number): void {
-    const left = this.counts.get(value)! - weight;
+  remove(value: Counted): void {
+    const left = this.counts.get(value)! - 1;
     if (left > 0) this.counts.set(value, left);
     else this.counts.delete(value);
-    this.total -= weight;
+    this.total--;
   }
 }
 
@@ -58,16 +57,14 @@ class ValueShare extends Occurrences implements Measure {
   }
 }
 
-/** Exact as far as the threshold asks: of more different values than that, the oldest may be forgotten. */
-export function valueCount({
-  threshold = {},
-  timespanMs,
-}: CorrelationDocument): Omit<Counting, 'lookback' | 'reachMs'> {
+/** Of more different values than are kept, the oldest are forgotten, but never so many that the threshold is missed. */
+export function valueCount({ threshold = {}, timespanMs }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);
   return {
-    spanMs: timespanMs,
-    keep: exactBelow(threshold) + 1,
-    trim: keepNewestOfEach,
+    monotone: isLowerBound(threshold),
+    least: isLowerBound(threshold) ? decidedFrom(threshold) : 1,
+    enough: exactBelow(threshold) + 1,
+    trim: keepDifferent(timespanMs),
     measure: () => new ValueCount(meets),
     counted: (value) => value ?? undefined,
   };
@@ -77,14 +74,10 @@ export function valueCount({
  * What `value_percentile` without `percentile` asks, as in the sample of the specification: how rare a value is. Exact
  * while the window has fewer inputs than are kept; of more, the share among the newest.
  */
-export function valueShare(
-  { threshold = {}, timespanMs }: CorrelationDocument,
-  limits: CorrelationLimits,
-): Omit<Counting, 'lookback' | 'reachMs'> {
+export function valueShare({ threshold = {} }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);
   return {
-    spanMs: timespanMs,
-    keep: limits.entries / 2,
+    monotone: false,
     trim: dropOldest,
     measure: () => new ValueShare(meets),
     counted: (value) => value ?? undefined,

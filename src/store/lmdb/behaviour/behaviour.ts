@@ -1,5 +1,5 @@
 import { deserialize, serialize } from 'node:v8';
-import type { Detector, EventRef, Tell } from '../../../detect/behaviour/detector.ts';
+import type { Detector, Sighted, Tell } from '../../../detect/behaviour/detector.ts';
 import { behaviourFinding } from '../../../detect/behaviour/finding.ts';
 import type { EventBlock } from '../../../events/block.ts';
 import type { IsHome } from '../../../events/home-networks.ts';
@@ -12,6 +12,7 @@ import { type LimitName, limits } from '../../../limits.ts';
 import type { DetectorLimit } from '../../store.ts';
 import type { LmdbEvents } from '../events.ts';
 import type { FindingsInEvents } from '../found-in-events.ts';
+import { countedTo } from '../inventory/counted-to.ts';
 import type { FlowFold } from '../inventory/seen-events.ts';
 import type { Tables } from '../tables.ts';
 import { FlowViews } from './flow-view.ts';
@@ -60,7 +61,8 @@ export interface BehaviourOptions {
  * ```
  *
  * After a crash or an undone transaction a detector is told again of what came between its state and the position, and
- * what it finds there was raised before: nothing is raised twice or lost.
+ * what it finds there was raised before: nothing is raised twice or lost. Refreshes that waited are lost with the memory,
+ * so these findings refresh their alerts, and `settle` recalls even where no new event does.
  *
  * A detector on which an event throws (a bug) is set aside until the next start; the others go on.
  */
@@ -70,7 +72,7 @@ export class Behaviour implements FlowFold {
   readonly #lookup: LookupView;
   /** Undefined when memory has nothing yet, or nothing any more. */
   #running: Running[] | undefined;
-  /** What is found was raised before: events are told again. */
+  /** Events are told again: their findings were raised before, and refresh the alerts. */
   #isRecalling = false;
   #keepsAll = false;
   /** When alerts of what goes on are refreshed next, by performance.now(). */
@@ -147,6 +149,7 @@ export class Behaviour implements FlowFold {
 
   /** Refreshes alerts of what goes on, once no event waits. Returns milliseconds after which more of that is due. */
   settle(): number | undefined {
+    this.#running ??= this.#recall();
     const waits = () => this.#running?.some(({ detector }) => detector.left.stale > 0) === true;
     if (!waits()) return undefined;
     this.#conclude();
@@ -247,9 +250,8 @@ export class Behaviour implements FlowFold {
     const began = performance.now();
     const refreshes = !this.#isRecalling && began >= this.#refreshAt;
     this.#judge(refreshes, (detector) => (sighted, due) => {
-      if (this.#isRecalling) return;
-      const { ids, sensors } = this.#shownBy(sighted.events);
-      const finding = behaviourFinding(detector.card, sighted, due);
+      const { ids, sensors } = this.#shownBy(sighted);
+      const finding = behaviourFinding(detector.card, sighted, this.#isRecalling ? 'grown' : due);
       this.#options.found.add(sensors.length === 0 ? finding : { ...finding, sensors }, ids);
     });
     if (!refreshes) return;
@@ -280,7 +282,7 @@ export class Behaviour implements FlowFold {
   /** Detectors as they were when the events before the committed position had been told. */
   #recall(): Running[] {
     const { tables, detectors } = this.#options;
-    const end = (table: Table) => tables.inventoryState.get(table)?.next_seq ?? 1;
+    const end = (table: Table) => countedTo(tables, this.#options.events, table);
     const ends = { network: end('network'), dns: end('dns') };
     this.#received = 0;
     const running = detectors().map((detector) => this.#restored(detector, ends));
@@ -342,17 +344,44 @@ export class Behaviour implements FlowFold {
     running.keepingMs = running.keptAt - began;
   }
 
-  /** Ids of events, those that are still stored, and the principals that sent them. */
-  #shownBy(events: readonly EventRef[]): { readonly ids: string[]; readonly sensors: string[] } {
+  /**
+   * Ids of the events that show it, those that are still stored, and the principals that sent these or the newest events
+   * between its ends.
+   */
+  #shownBy(sighted: Sighted): { readonly ids: string[]; readonly sensors: string[] } {
+    const { events } = sighted;
     const ids: string[] = [];
-    const sensors = new Set<string>();
+    const sensors = this.#sensorsLately(sighted);
     for (const { table, seq } of events.slice(0, limits.maxAlertEventIds))
       for (const { block, first } of this.#options.events.rows(table, seq, seq + 1)) {
         ids.push(rowId(block, first));
         const sensor = block.texts('sensor_id').text(first);
         if (sensor !== undefined) sensors.add(sensor);
       }
-    return { ids, sensors: [...sensors] };
+    return { ids, sensors: [...sensors].slice(0, limits.maxAlertSensors) };
+  }
+
+  /** The senders of the newest events between the ends by which its alert is told from others. */
+  #sensorsLately({ ends, events: [shown], keyed_by = ['src_ip', 'dst_ip'] }: Sighted): Set<string> {
+    const sensors = new Set<string>();
+    const named = keyed_by.filter((end) => ends[end] !== undefined);
+    if (shown === undefined || named.length === 0) return sensors;
+    const { events } = this.#options;
+    const { table } = shown;
+    const next = events.next(table);
+    for (const { block, first, end } of events.rows(table, Math.max(1, next - recentRows), next)) {
+      const senders = block.texts('sensor_id');
+      // Most blocks have one sender.
+      const all = Array.from({ length: senders.list.length }, (_, i) => senders.list.text(i));
+      if (all.every((sensor) => sensors.has(sensor))) continue;
+      const columns = named.map((name) => [block.addresses(name), ends[name]] as const);
+      for (let row = first; row < end; row++) {
+        const sensor = senders.text(row);
+        if (sensor === undefined || sensors.has(sensor)) continue;
+        if (columns.every(([column, ip]) => column.text(row) === ip)) sensors.add(sensor);
+      }
+    }
+    return sensors;
   }
 }
 
@@ -361,6 +390,8 @@ export class Behaviour implements FlowFold {
  * 512, judging is a tenth of what the store does; with these, a third of that.
  */
 const judgedEvery = 2048;
+/** The newest events of a table whose senders count for a finding: those since the last two times, and more. */
+const recentRows = 2 * judgedEvery;
 /** Event time between two of them, at most: the shortest of detectors' slots. */
 const judgedMs = 30 * 60_000;
 /** Writing states takes at most a four-hundredth of the time for each detector. */

@@ -165,7 +165,7 @@ function plain(
 
 function requireList({ intelLists }: Tables, listId: string, version: number | undefined) {
   const id = canonicalUuid(listId);
-  const before = id === undefined ? undefined : intelLists.get(id);
+  const before = id === undefined ? undefined : intelLists.getStrict(id);
   if (id === undefined || before === undefined)
     throw new ServiceError('NOT_FOUND', `there is no intel list ${listId}`);
   if (version !== undefined && version !== before.version)

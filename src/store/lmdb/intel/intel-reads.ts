@@ -19,7 +19,7 @@ export function getIntel(
   nowMs: number,
 ): { readonly id: string; readonly list: IntelList } | undefined {
   const id = canonicalUuid(text);
-  const row = id === undefined ? undefined : tables.intelLists.get(id);
+  const row = id === undefined ? undefined : tables.intelLists.getStrict(id);
   return id === undefined || row === undefined ? undefined : { id, list: intelOf(tables, id, row, nowMs) };
 }
 
@@ -47,7 +47,7 @@ export function listIndicators(
   cancelled: () => boolean,
 ): ListPage | undefined {
   const id = canonicalUuid(listId);
-  const row = id === undefined ? undefined : tables.intelLists.get(id);
+  const row = id === undefined ? undefined : tables.intelLists.getStrict(id);
   if (id === undefined || row === undefined) {
     // A cursor of another list is refused, whatever the list.
     pageOf(indicatorsOf(listId), [], query, cancelled);

@@ -6,6 +6,7 @@ import type { Finding } from '../../../events/finding.ts';
 import { isAddress } from '../../../events/ip.ts';
 import { limits } from '../../../limits.ts';
 import { endOfEndless, type IntelRow } from '../../intel-row.ts';
+import { isDamage } from '../seal.ts';
 import type { Tables } from '../tables.ts';
 import { readIndex } from './intel-tables.ts';
 
@@ -100,9 +101,19 @@ export class Intel {
     const gone = new Set(this.#versions.keys());
     for (const { key: id, value: row } of this.#tables.intelLists.getRange()) {
       gone.delete(id);
-      if (this.#versions.get(id) !== row.version) this.#take(id, row);
+      if (this.#versions.get(id) !== row.version) this.#takeSound(id, row);
     }
     for (const id of gone) this.#drop(id);
+  }
+
+  /** A list of which a piece is damaged is not in effect. */
+  #takeSound(id: string, row: IntelRow): void {
+    try {
+      this.#take(id, row);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.matcher.drop(id);
+    }
   }
 
   #take(id: string, row: IntelRow, index?: IntelIndex): void {

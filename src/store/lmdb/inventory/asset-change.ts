@@ -120,6 +120,7 @@ export function requireAsset(assets: Assets, id: string, field: string): AssetSt
   const key = canonicalUuid(id);
   const asset = key === undefined ? undefined : assets.rows.get(key);
   if (asset !== undefined) return asset;
+  if (key !== undefined) assets.tables.assets.getStrict(key);
   const into = mergedInto(assets.tables, id);
   throw new ServiceError('NOT_FOUND', `no asset ${id}`, {
     field,

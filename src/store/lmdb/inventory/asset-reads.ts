@@ -14,7 +14,7 @@ import { ownersOf } from './owners.ts';
 
 export function getAsset({ assets }: Tables, id: string): Asset | undefined {
   const key = canonicalUuid(id);
-  const row = key === undefined ? undefined : assets.get(key);
+  const row = key === undefined ? undefined : assets.getStrict(key);
   return row && assetOf(row);
 }
 

@@ -40,7 +40,7 @@ export class Assets implements AssetsPart {
     this.bindings = this.#known.bindings;
     this.history = this.#known.history;
     this.#openAlerts = openAlerts;
-    this.bindings.onMoved = (ip) => openAlerts.addressMoved(ip);
+    this.bindings.onMoved = (ip, from) => openAlerts.addressMoved(ip, from);
   }
 
   /** Told when some of it was written while it was counted: the rest is to be written in this transaction, too. */
@@ -76,7 +76,10 @@ export class Assets implements AssetsPart {
       case 'host': {
         const { ip, mac } = sighting;
         if (ip !== undefined)
-          this.#seen.seen({ ip, first: at, last: at, ...(mac === undefined ? {} : { mac }) }, passive);
+          this.#seen.seen(
+            { ip, first: at, last: at, began: at, ...(mac === undefined ? {} : { mac }) },
+            passive,
+          );
         else if (mac !== undefined) this.#seen.macSeen(mac, at);
         return;
       }
@@ -105,7 +108,7 @@ export class Assets implements AssetsPart {
     const { ip, at, hostnames, os, mac, certificate_names = [] } = host;
     const by = scan(scanId);
     const before = this.count;
-    const seen = { ip, first: at, last: at, ...(mac === undefined ? {} : { mac }) };
+    const seen = { ip, first: at, last: at, began: at, ...(mac === undefined ? {} : { mac }) };
     const asset = this.#seen.seen(seen, { source: 'scan', by });
     if (asset === undefined) return undefined;
     for (const name of hostnames) addName(this.#known, asset, { name, from: 'dns', of: ip, at }, by);

@@ -1,5 +1,5 @@
 import type { Owner } from '../../../events/asset-lookup.ts';
-import { type Binding, beginning, type MacOwner } from '../../../inventory/identity.ts';
+import { type Binding, beginning, continued, type MacOwner, type Use } from '../../../inventory/identity.ts';
 import { type LimitName, limits } from '../../../limits.ts';
 import type { Tables } from '../tables.ts';
 import { CachedRows } from './cached-rows.ts';
@@ -28,6 +28,7 @@ interface Head {
   mac: string | undefined;
   /** Earlier bindings of the address. */
   earlier: number;
+  use?: Use | undefined;
   /** In memory: evidence that begins no earlier says nothing new of its asset, as long as people change nothing. */
   calm?: { readonly from: number; readonly era: number };
 }
@@ -96,8 +97,8 @@ export class Bindings {
   #era = 0;
   #moved = false;
   #collapsed = 0;
-  /** Told of every address whose owners change. */
-  onMoved: (ip: string) => void = () => {};
+  /** Called for each address whose owners change, with the asset that it is taken from. */
+  onMoved: (ip: string, from?: string) => void = () => {};
 
   constructor(tables: Tables, stillThere: StillThere) {
     this.#stillThere = stillThere;
@@ -216,7 +217,14 @@ export class Bindings {
   setMac(ip: string, mac: string | undefined): void {
     const head = this.#heads.get(ip)!;
     head.mac = mac;
+    head.use = undefined;
     this.#heads.put(ip, head);
+  }
+
+  /** Connections of an address began within this time, with the MAC address of its newest binding. */
+  used(ip: string, use: Use): void {
+    const head = this.#heads.get(ip)!;
+    head.use = continued(head.use, use);
   }
 
   /** A new binding, after all others of the address. */
@@ -272,7 +280,7 @@ export class Bindings {
     this.#rewrite(ip, head, kept);
     if (!kept.some(({ asset_id }) => asset_id === from)) this.#addressesOf.remove(from, ip);
     if (to !== undefined) this.#addressesOf.put(to, ip, true);
-    this.#touch(ip);
+    this.#touch(ip, from);
   }
 
   /** What a MAC address is known for. */
@@ -311,9 +319,9 @@ export class Bindings {
     this.#moved = false;
   }
 
-  #touch(ip: string): void {
+  #touch(ip: string, from?: string): void {
     this.#moved = true;
-    this.onMoved(ip);
+    this.onMoved(ip, from);
   }
 
   #all(ip: string, head: Head): Binding[] {
@@ -330,8 +338,8 @@ export class Bindings {
       return;
     }
     for (const binding of kept.slice(0, -1)) this.#earlier.put(ip, binding.since, earlierRow(binding));
-    const { asset_id, since, last, until, mac } = latest;
-    this.#heads.put(ip, { asset_id, since, last, until, mac, earlier: kept.length - 1 });
+    const { asset_id, since, last, until, mac, use } = latest;
+    this.#heads.put(ip, { asset_id, since, last, until, mac, use, earlier: kept.length - 1 });
   }
 
   /** The oldest bindings of an address become one, that of the last of them. @returns how many fewer there are */

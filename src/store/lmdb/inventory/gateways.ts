@@ -1,4 +1,5 @@
-import { identifies } from '../../../inventory/identity.ts';
+import { type Binding, identifies, overlap } from '../../../inventory/identity.ts';
+import { unitedNames } from '../../../inventory/names.ts';
 import { limits } from '../../../limits.ts';
 import type { AssetAddresses } from './asset-addresses.ts';
 import type { AssetState } from './asset-state.ts';
@@ -11,10 +12,13 @@ const crowds = [
   { withinMs: 86_400_000, most: limits.maxAddressesPerMacDay },
 ];
 
+const reason = 'its MAC address forwards for others';
+
 /** MAC addresses that forward for others: they identify no host, and what was taken for one machine is several. */
 export class Gateways {
   /** Told when services were moved, which writes them: the rest is to be written in this transaction, too. */
   onServicesMoved: () => void = () => {};
+  readonly #byPeople = new WeakMap<AssetState, { records: number; isConfirmed: (ip: string) => boolean }>();
   readonly #known: KnownAssets;
   readonly #addresses: AssetAddresses;
 
@@ -32,19 +36,27 @@ export class Gateways {
     else this.become(mac, undefined);
   }
 
-  /** More IPv4 addresses than one machine has, at once or in turn. */
-  isCrowded(asset: AssetState, mac: string, ip: string, last: number): boolean {
-    if (ip.includes(':') || asset.ips.length <= limits.maxAddressesPerMac) return false;
-    const seen = asset.ips.flatMap((each) => {
+  /** The asset has IPv4 addresses in use at the same time with this MAC address, or more of them than one machine has. */
+  isShared(asset: AssetState, mac: string, ip: string, last: number): boolean {
+    if (asset.ips.length < 2 || ip.includes(':')) return false;
+    const found = asset.ips.flatMap((each) => {
       const binding = each.includes(':') ? undefined : this.#known.bindings.latest(each);
-      return binding?.mac === mac ? [binding.last] : [];
+      return binding?.mac === mac ? [{ ip: each, ...binding }] : [];
     });
-    return crowds.some(({ withinMs, most }) => seen.filter((at) => at >= last - withinMs).length > most);
+    const { use } = this.#known.bindings.latest(ip)!;
+    const others = found.filter((each) => each.ip !== ip && overlap(each.use, use));
+    if (others.length > 0) {
+      const isConfirmed = this.#confirmed(asset);
+      if (!isConfirmed(ip) || !others.every((each) => isConfirmed(each.ip))) return true;
+    }
+    return crowds.some(
+      ({ withinMs, most }) => found.filter((each) => each.last >= last - withinMs).length > most,
+    );
   }
 
   /**
-   * The addresses found with it are other machines': each but the first goes back to the asset that had it before, or gets
-   * one of its own, with all it had.
+   * The addresses found with it are other machines': each but the first, and those that people confirmed, goes to another
+   * asset that had it, or gets one of its own, with all that it had.
    */
   become(mac: string, at: number | undefined): void {
     const { bindings } = this.#known;
@@ -54,26 +66,12 @@ export class Gateways {
     bindings.putMac(mac, { asset_id: byPeople ? asset?.id : undefined, gateway: true, byPeople });
     if (asset === undefined) return;
     const when = at ?? Math.max(asset.last, ...asset.ips.map((ip) => this.#addresses.lastOf(ip)));
-    const reason = 'its MAC address forwards for others';
+    const isConfirmed = this.#confirmed(asset);
     const owners = new Map<string, string>();
-    for (const ip of asset.ips.slice(1)) {
-      const binding = bindings.latest(ip)!;
-      if (binding.mac !== mac) continue;
-      this.#addresses.forgetAddress(asset, ip, when, network, reason);
-      const before = bindings.all(ip).findLast(({ asset_id }) => asset_id !== asset.id);
-      const other =
-        (before && this.#known.rows.get(before.asset_id)) ??
-        this.#known.create(ip, { source: asset.source, by: network }, when);
-      bindings.setMac(ip, undefined);
-      bindings.reassign(ip, asset.id, other?.id);
-      if (other === undefined) {
-        this.#known.leftOut('maxAssets');
-        continue;
-      }
-      owners.set(ip, other.id);
-      if (!other.ips.includes(ip)) other.ips.push(ip);
-      this.#known.note(other, when, { action: 'address_bound', by: network, ip_address: ip, reason });
-      this.#known.noteSeen(other, binding.last, binding.last, network);
+    for (const ip of new Set([...asset.ips.slice(1), ...bindings.addressesOf(asset.id)])) {
+      if (ip === asset.ips[0] || isConfirmed(ip)) continue;
+      const owner = this.#takeApart(asset, ip, mac, when);
+      if (owner !== undefined) owners.set(ip, owner.id);
     }
     if (owners.size > 0) {
       this.#known.services.moveAddresses(asset.id, owners);
@@ -81,5 +79,42 @@ export class Gateways {
     }
     if (byPeople) return;
     this.#addresses.releaseMac(asset, mac, when, network, reason);
+  }
+
+  /** The asset that an address goes to for the time in which it was this asset's by the MAC address alone. */
+  #takeApart(asset: AssetState, ip: string, mac: string, when: number): AssetState | undefined {
+    const { bindings, rows, history } = this.#known;
+    const all = bindings.all(ip);
+    const isJoined = (binding: Binding) => binding.asset_id === asset.id && binding.mac === mac;
+    const latest = all.at(-1)!;
+    const isCurrent = asset.ips.includes(ip);
+    if (isCurrent ? !isJoined(latest) : latest.asset_id === asset.id || !all.some(isJoined)) return undefined;
+    const another = all.findLast(({ asset_id }) => asset_id !== asset.id);
+    const before = another && rows.get(another.asset_id);
+    // A machine that has another address by now gave this one up.
+    const isFree = before?.ips.every((each) => each.includes(':') !== ip.includes(':'));
+    const first = history.firstBound(asset, ip) ?? latest.last;
+    const other =
+      !isCurrent || isFree ? before : this.#known.create(ip, { source: asset.source, by: network }, when);
+    if (isCurrent) this.#addresses.forgetAddress(asset, ip, when, network, reason);
+    bindings.reassign(ip, asset.id, other?.id, isJoined);
+    if (other === undefined) return this.#known.leftOut('maxAssets');
+    if (isCurrent) bindings.setMac(ip, undefined);
+    const names = asset.heard.filter(({ of }) => isCurrent && of === ip);
+    asset.heard = asset.heard.filter((name) => !names.includes(name));
+    other.heard = unitedNames(other.heard, names);
+    if (!isCurrent) return other;
+    if (!other.ips.includes(ip)) other.ips.push(ip);
+    this.#known.note(other, when, { action: 'address_bound', by: network, ip_address: ip, reason });
+    return this.#known.noteSeen(other, Math.min(first, latest.last), latest.last, network);
+  }
+
+  /** Read again when something happened to the asset. */
+  #confirmed(asset: AssetState): (ip: string) => boolean {
+    const known = this.#byPeople.get(asset);
+    if (known?.records === asset.nextRecord) return known.isConfirmed;
+    const isConfirmed = this.#known.history.confirmed(asset);
+    this.#byPeople.set(asset, { records: asset.nextRecord, isConfirmed });
+    return isConfirmed;
   }
 }

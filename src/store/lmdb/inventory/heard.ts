@@ -15,8 +15,7 @@ export function addName(
 ): void {
   const name = hostName(heard.name);
   if (name === undefined) return;
-  const { from, of, at } = heard;
-  const names = withName(asset.heard, { name, from, at, ...(of === undefined ? {} : { of }) });
+  const names = withName(asset.heard, { ...heard, name });
   const isNew = !asset.heard.some((each) => each.name === name);
   if (isNew && names.length === asset.heard.length) known.leftOut('maxHeardNames');
   if (names === asset.heard) return;

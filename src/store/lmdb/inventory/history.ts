@@ -55,6 +55,25 @@ export class History {
     return first;
   }
 
+  /**
+   * Which of an asset's addresses people left to it when they last gave it one, merged another asset into it or split it: the
+   * network does not take these apart.
+   */
+  confirmed(asset: AssetState): (ip: string) => boolean {
+    let isConfirmed = false;
+    const joined = new Set<string>();
+    const read = ([, , { action, by, ip_address }]: HistoryRow) => {
+      const isBound = action === 'address_bound';
+      if (by.kind === 'principal' && (isBound || action === 'merged' || action === 'split')) {
+        isConfirmed = true;
+        joined.clear();
+      } else if (isBound && ip_address !== undefined) joined.add(ip_address);
+    };
+    for (const { value } of this.#table.getRange(within<number>(asset.id))) read(value);
+    for (const waiting of this.#waiting) if (waiting.asset === asset) read(waiting.row);
+    return (ip) => isConfirmed && !joined.has(ip);
+  }
+
   /** All records of an asset become those of another; there, they are numbered anew. Within a transaction. */
   move(from: AssetState, into: AssetState): void {
     for (const { key, value } of [...this.#table.getRange(within<number>(from.id))]) {

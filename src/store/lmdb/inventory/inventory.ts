@@ -7,6 +7,7 @@ import { type LimitName, limits } from '../../../limits.ts';
 import type { CommittedBlock } from '../../store.ts';
 import type { LmdbEvents } from '../events.ts';
 import type { Tables } from '../tables.ts';
+import { countedTo } from './counted-to.ts';
 import { Pace } from './pace.ts';
 import type { AssetsPart, InventoryPart } from './parts.ts';
 import { type FlowFold, SeenEvents } from './seen-events.ts';
@@ -104,17 +105,21 @@ export class Inventory<A extends AssetsPart> {
    * Counts the stored events that were not counted yet, in transactions of its own, so that a kill loses little.
    *
    * @param transaction - runs in one transaction, flushed
+   * @returns milliseconds after which `checkpoint` is due; undefined when nothing waits
    */
-  catchUp(transaction: (step: () => void) => void): void {
+  catchUp(transaction: (step: () => void) => void): number | undefined {
     let isCounted = false;
+    let settleMs: number | undefined;
     while (!isCounted || this.dirty > 0)
       transaction(() => {
         this.#position ??= this.#recall();
         this.#countUntil = performance.now() + catchUpMs;
         isCounted = this.#countSome([]);
         this.#endCounting();
+        if (isCounted) settleMs = this.#settleFolds();
         if (this.dirty > 0 || this.#moved) this.write();
       });
+    return settleMs;
   }
 
   /**
@@ -165,11 +170,11 @@ export class Inventory<A extends AssetsPart> {
   }
 
   /**
-   * Goes on with what is stored and not counted, after `forget`. Not every transaction does: on a disk that has no room
-   * for the inventory, it would be undone for it.
+   * Goes on after `forget` with what is stored and not counted, and with what memory had not written. Not every
+   * transaction does: on a disk that has no room for the inventory, it would be undone for it.
    */
   resume(): void {
-    if (this.#position === undefined && this.#lacks()) this.#position = this.#recall();
+    this.#position ??= this.#recall();
   }
 
   /** Everything is written at the end of this transaction: something changed that isn't in the events. */
@@ -204,7 +209,7 @@ export class Inventory<A extends AssetsPart> {
     let isCounted = this.#position === undefined || this.#countSome([]);
     if (!isCounted) isCounted = this.#hurry();
     this.#endCounting();
-    const settleMs = isCounted ? this.#settleFolds() : undefined;
+    const settleMs = isCounted && this.#position !== undefined ? this.#settleFolds() : undefined;
     const { dirty } = this;
     const isLittle = isCounted && dirty <= limits.inventoryRowsPerCommit;
     const isChanged = dirty > 0 || this.#moved || this.#forced || this.#told.isUnkept;
@@ -271,14 +276,8 @@ export class Inventory<A extends AssetsPart> {
     return { network: this.#events.next('network'), dns: this.#events.next('dns') };
   }
 
-  /** Whether something that is stored is not in the inventory as it is written. */
-  #lacks(): boolean {
-    if (this.#told.count > 0) return true;
-    return eventTables.some((table) => this.#written(table) < this.#events.next(table));
-  }
-
   #written(table: Table): number {
-    return this.#tables.inventoryState.get(table)?.next_seq ?? 1;
+    return countedTo(this.#tables, this.#events, table);
   }
 
   /** When the next write is due, where there is little to write. */

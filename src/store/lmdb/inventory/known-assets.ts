@@ -1,3 +1,4 @@
+import type { Binding } from '../../../inventory/identity.ts';
 import { type LimitName, limits } from '../../../limits.ts';
 import { uuid7 } from '../../../uuid.ts';
 import { type AssetRow, unseen } from '../../asset-row.ts';
@@ -5,6 +6,7 @@ import type { Tables } from '../tables.ts';
 import { type AssetState, assetCodec, newAsset } from './asset-state.ts';
 import { Bindings } from './bindings.ts';
 import { CachedRows } from './cached-rows.ts';
+import { within } from './grouped-rows.ts';
 import { type By, History, type HistoryRecord, network } from './history.ts';
 import type { ServicesPart } from './parts.ts';
 import { StillThere } from './still-there.ts';
@@ -47,11 +49,22 @@ export class KnownAssets {
     return { ...this.#reached, ...this.bindings.reached, maxAssetHistory: this.history.removed };
   }
 
-  /** An asset that bindings name. */
+  /** An asset that bindings name. Where its row is damaged, it begins again under its id. */
   require(id: string): AssetState {
     const asset = this.rows.get(id);
-    if (asset === undefined) throw new Error(`an address is of asset ${id}, which is none`);
-    return asset;
+    if (asset !== undefined) return asset;
+    if (!this.tables.assets.doesExist(id)) throw new Error(`an address is of asset ${id}, which is missing`);
+    const isCurrent = (binding: Binding | undefined) =>
+      binding?.asset_id === id && binding.until === undefined;
+    const ips = this.bindings.addressesOf(id).filter((ip) => isCurrent(this.bindings.latest(ip)));
+    const { source } = passive;
+    const again = newAsset(id, { source, state: 'staged', origin: ips[0] ?? '' });
+    const services = this.tables.serviceKeys.getKeysCount(within<never>(id) as never);
+    const kept = [...this.tables.assetHistory.getKeys(within<number>(id))];
+    const records = { records: kept.length, nextRecord: (kept.at(-1)?.[1] ?? -1) + 1 };
+    Object.assign(again, { ips, services, ...records });
+    this.rows.put(id, again);
+    return again;
   }
 
   /** A new asset, staged, of nothing yet; undefined where there may be no more. */

@@ -72,9 +72,11 @@ export class OpenAlerts {
     for (const ip of [...addressesOf(alert), ...(old?.ips ?? [])]) this.#dueAddresses.add(ip);
   }
 
-  /** Other assets have an address than before. */
-  addressMoved(ip: string): void {
-    if (this.#any) this.#movedAddresses.add(ip);
+  /** Other assets have an address than before, which was taken from an asset. */
+  addressMoved(ip: string, from?: string): void {
+    if (!this.#any) return;
+    this.#movedAddresses.add(ip);
+    if (from !== undefined) this.#dueAssets.add(from);
   }
 
   /** What alerts mean for an asset has changed, whatever the alerts; or there is no such asset any more. */
@@ -91,8 +93,11 @@ export class OpenAlerts {
   /** Takes in hand some of the assets whose scores fall by now. Within a transaction, before rows are written. */
   fall(): void {
     const end = [this.#now() + 1] as unknown as [number, string];
-    for (const [, id] of this.#tables.riskFalls.getKeys({ end, limit: limits.riskFallsPerStep }))
-      this.#dueAssets.add(id);
+    for (const key of [...this.#tables.riskFalls.getKeys({ end, limit: limits.riskFallsPerStep })]) {
+      this.#dueAssets.add(key[1]);
+      // Nothing else removes it where the row that names its time is damaged.
+      this.#tables.riskFalls.removeSync(key);
+    }
   }
 
   /** Assets learn of their alerts. Within a transaction, before their rows are written. */
@@ -115,7 +120,8 @@ export class OpenAlerts {
     this.#any = entryCount(this.#tables.openAlerts) > 0;
     const start = assetCounters.get('risks') ?? 0;
     for (const { value: id } of alertLog.getRange({ start, exclusiveStart: true })) {
-      const { alert } = alerts.get(id)!;
+      const alert = alerts.get(id)?.alert;
+      if (alert === undefined) continue;
       const entry = indexed(id, alert);
       if (entry !== undefined) this.#dueAlerts.set(id, entry);
       for (const ip of addressesOf(alert)) this.#dueAddresses.add(ip);
@@ -195,6 +201,9 @@ export class OpenAlerts {
   #rank(id: string, score: number, falls: number | undefined): void {
     const { assetRisks, riskRanks, riskFalls } = this.#tables;
     const known = assetRisks.get(id);
+    if (known === undefined && assetRisks.doesExist(id))
+      for (const ranks of [riskRanks, riskFalls])
+        for (const key of [...ranks.getKeys()]) if (key[1] === id) ranks.removeSync(key);
     if (known?.[0] === score && known[1] === falls) return;
     if (known !== undefined) {
       riskRanks.removeSync([100 - known[0], id]);

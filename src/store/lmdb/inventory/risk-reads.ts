@@ -9,8 +9,10 @@ import { gravestNowhere, gravestOf, type WeighingAlert } from './alert-entries.t
 export function readRisks(tables: Tables, lookup: Pick<AssetLookup, 'ranges'>): RiskView {
   const { riskRanks, assets, openAlerts, alerts } = tables;
   const shown = (weighing: readonly WeighingAlert[]): RiskyAlert[] =>
-    weighing.map(({ id, score, rank }) => {
-      const { title, severity, last_seen } = alerts.get(id)!.alert;
+    weighing.flatMap(({ id, score, rank }) => {
+      const alert = alerts.get(id)?.alert;
+      if (alert === undefined) return [];
+      const { title, severity, last_seen } = alert;
       return { id, score, rank, title, severity, last_seen };
     });
   const risky = Array.from(riskRanks.getKeys({ limit: limits.maxShownRisks }), ([, id]) => {

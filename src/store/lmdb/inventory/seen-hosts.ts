@@ -64,10 +64,8 @@ export class SeenHosts {
       case 'nobody':
         return undefined;
       case 'seen': {
-        if (mac !== undefined && decision.extends && this.#gateways.isCrowded(owner!, mac, ip, last)) {
-          this.#gateways.become(mac, last);
+        if (mac !== undefined && decision.extends && this.#isShared(host, owner!, inForce!, mac, last))
           return this.seen({ ip, first: host.first, last: host.last }, from);
-        }
         if (decision.extends && last === host.last && this.#isStillThere(owner!, inForce!, ip, mac, first)) {
           owner!.last = Math.max(owner!.last, last);
           // Only what comes without a MAC address is known by its address alone.
@@ -78,8 +76,6 @@ export class SeenHosts {
         if (decision.extends && (mac !== undefined || inForce!.mac === undefined))
           bindings.extend(ip, inForce!, last);
         const asset = this.#known.require(decision.asset_id);
-        if (mac !== undefined && decision.extends && inForce!.mac === undefined)
-          this.#addresses.learnMac(ip, inForce!, mac);
         return this.#known.noteSeen(asset, host.first, host.last, from.by);
       }
       case 'adopt': {
@@ -87,6 +83,7 @@ export class SeenHosts {
         const asset = this.#known.require(decision.asset_id);
         if (this.#addresses.bindMac(asset, mac!, first, from.by))
           this.#addresses.learnMac(ip, inForce!, mac!);
+        this.#noteUse(host, mac, last);
         return this.#known.noteSeen(asset, host.first, host.last, from.by);
       }
       case 'bind': {
@@ -94,8 +91,7 @@ export class SeenHosts {
         const binding = { asset_id: asset.id, since: decision.since, last, mac };
         this.#addresses.bindAddress(asset, ip, binding, from.by, Math.max(first, decision.since));
         this.#known.noteSeen(asset, host.first, host.last, from.by);
-        if (mac === undefined || !this.#gateways.isCrowded(asset, mac, ip, last)) return asset;
-        this.#gateways.become(mac, last);
+        if (mac === undefined || !this.#isShared(host, asset, bindings.latest(ip), mac, last)) return asset;
         return this.seen({ ip, first: host.first, last: host.last }, from);
       }
       case 'create': {
@@ -113,6 +109,7 @@ export class SeenHosts {
             Math.max(first, since),
           );
         if (mac !== undefined) this.#addresses.bindMac(asset, mac, first, from.by);
+        this.#noteUse(host, mac, last);
         return this.#known.noteSeen(asset, host.first, host.last, from.by);
       }
     }
@@ -138,6 +135,31 @@ export class SeenHosts {
 
   forget(): void {
     this.#contested.forget();
+  }
+
+  /** When the address was in use, where this evidence is of its newest binding and by the same MAC address. */
+  #noteUse({ ip, first, began }: HostSeen, mac: string | undefined, last: number): void {
+    const latest = this.#known.bindings.latest(ip);
+    if (began === undefined || mac === undefined || latest?.mac !== mac || ip.includes(':')) return;
+    this.#known.bindings.used(ip, { from: Math.min(first, last), to: Math.min(began, last) });
+  }
+
+  /** Whether this evidence shows that the MAC address is not one machine's; what it joined is taken apart then. */
+  #isShared(
+    host: HostSeen,
+    asset: AssetState,
+    inForce: Binding | undefined,
+    mac: string,
+    last: number,
+  ): boolean {
+    const { ip } = host;
+    if (inForce?.asset_id !== asset.id || inForce.since !== this.#known.bindings.latest(ip)?.since)
+      return false;
+    if (inForce.mac === undefined) this.#addresses.learnMac(ip, inForce, mac);
+    this.#noteUse(host, mac, last);
+    if (!this.#gateways.isShared(asset, mac, ip, last)) return false;
+    this.#gateways.become(mac, last);
+    return true;
   }
 
   /** Whether an address has so many MAC addresses in turn that this one, which isn't its owner's, is none. */

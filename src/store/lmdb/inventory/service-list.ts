@@ -30,6 +30,8 @@ function* rows(tables: Tables, { terms }: ListQuery): Generator<Row<ServiceRow>>
   }
   const assets = new Set(ofAssets.values.map(canonicalUuid).filter((id) => id !== undefined));
   for (const asset of assets)
-    for (const { value: id } of tables.serviceKeys.getRange(rangeOf(asset)))
-      yield { id, item: tables.services.get(id)! };
+    for (const { value: id } of tables.serviceKeys.getRange(rangeOf(asset))) {
+      const item = tables.services.get(id);
+      if (item !== undefined) yield { id, item };
+    }
 }

@@ -111,7 +111,8 @@ export class ServiceRows {
       .filter(({ key }) => addresses === undefined || addresses.has(key[3]))
       .map(({ key: [, transport, port, ip], value: id }) => {
         return this.#cache.get(cacheKey(assetId, transport, port, ip)) ?? this.#load(id);
-      });
+      })
+      .filter((service) => service !== undefined);
   }
 
   /** The same without writing: of each address that it has, and those that only memory has. */
@@ -119,7 +120,8 @@ export class ServiceRows {
     const stored = Array.from(this.#tables.serviceKeys.getRange(rangeOf(assetId)));
     for (const { key, value: id } of stored) {
       const [, transport, port, ip] = key;
-      yield this.#cache.get(cacheKey(assetId, transport, port, ip)) ?? this.#load(id);
+      const service = this.#cache.get(cacheKey(assetId, transport, port, ip)) ?? this.#load(id);
+      if (service !== undefined) yield service;
     }
     for (const service of this.#dirty) if (service.isNew && service.assetId === assetId) yield service;
   }
@@ -161,9 +163,10 @@ export class ServiceRows {
     this.#count = entryCount(this.#tables.serviceKeys);
   }
 
-  #load(id: string): KnownService {
+  /** Undefined where its row is damaged: the service is then found again as a new one. */
+  #load(id: string): KnownService | undefined {
     const row = this.#tables.services.get(id);
-    if (row === undefined) throw new Error(`service ${id} is missing`);
+    if (row === undefined) return undefined;
     const service = serviceCodec.unpack(row, id);
     this.#cache.set(cacheKey(service.assetId, service.transport, service.port, service.ip), service);
     return service;

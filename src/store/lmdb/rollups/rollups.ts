@@ -13,6 +13,7 @@ import { decodeRollup, encodeRollup } from '../../../rollups/rollup-bytes.ts';
 import { type AssetRow, at as inAsset } from '../../asset-row.ts';
 import { at as inService } from '../../service-row.ts';
 import type { LmdbEvents } from '../events.ts';
+import { countedTo } from '../inventory/counted-to.ts';
 import type { InventoryPart } from '../inventory/parts.ts';
 import { lastSequence, type Tables } from '../tables.ts';
 import { AlertCounts } from './alert-counts.ts';
@@ -141,7 +142,7 @@ export class Rollups implements FlowSink, InventoryPart {
     });
     const memory = new ConnectionMemory();
     for (const table of eventTables) {
-      const end = this.#tables.inventoryState.get(table)?.next_seq ?? 1;
+      const end = countedTo(this.#tables, events, table);
       for (let next = 1; next < end; )
         this.#transaction(() => {
           next = this.#count(events, memory, table, next, end);

@@ -5,8 +5,10 @@ import { Correlator, type CorrelatorCounters } from '../../../detect/sigma/corre
 import type { CorrelatorState } from '../../../detect/sigma/correlation/correlator-state.ts';
 import type { Fired } from '../../../detect/sigma/correlation/fired.ts';
 import type { LinkedCorrelation } from '../../../detect/sigma/correlation/linked.ts';
+import { correlationFinding } from '../../../detect/sigma-finding.ts';
 import { type LimitName, limits } from '../../../limits.ts';
 import { atLeast } from '../alerts.ts';
+import type { FoundInEvents } from '../found-in-events.ts';
 import { lastSequence, type Tables } from '../tables.ts';
 
 /** Inputs that a commit brought, and the clock by which they were judged. */
@@ -21,14 +23,10 @@ interface KeptState {
   readonly state: CorrelatorState;
 }
 
-/** What a correlation found. */
-export interface FiredCorrelation {
-  readonly linked: LinkedCorrelation;
-  readonly fired: Fired;
-}
-
 /** Bytes of state that are written for an input at most: so many inputs wait at least until it is written again. */
 const stateBytesPerInput = 256;
+/** Refreshing alerts takes a tenth of the time at most. */
+const refreshingShare = 9;
 
 /**
  * The one owner of the correlator, in the thread that writes siem.mdb. Inputs are taken in the order of commits; the
@@ -41,7 +39,8 @@ const stateBytesPerInput = 256;
  * ```
  *
  * A crash or an undone transaction takes away what memory holds; the state with the rows after it is the same again,
- * because they are taken by the clock of then. What they found was committed with them, and is not told again.
+ * because they are taken by the clock of then. What they found was committed with them, and is not told again. Figures of
+ * episodes that went on are, as nothing says which of them were refreshed.
  *
  * All but the counters is called inside of write transactions.
  */
@@ -56,6 +55,8 @@ export class Correlations {
   #waiting = 0;
   /** Of the state, when it was last written. */
   #stateBytes = 0;
+  /** When alerts of what goes on are refreshed next, by performance.now(). */
+  #refreshAt = 0;
   /** Counters of the correlator that count again what was counted before. */
   #recalled: CorrelatorCounters = none;
   /** What correlators before this one counted. */
@@ -73,7 +74,7 @@ export class Correlations {
   }
 
   /** Takes what a batch brought. @param nowMs - epoch milliseconds */
-  take(inputs: readonly CorrelationInput[], nowMs: number): FiredCorrelation[] {
+  take(inputs: readonly CorrelationInput[], nowMs: number): FoundInEvents[] {
     if (inputs.length === 0) return [];
     const correlator = this.#ready();
     const row = ++this.#last;
@@ -83,7 +84,20 @@ export class Correlations {
     // With the state, the row has no use any more.
     if (this.#waiting >= Math.max(limits.factsPerState, wait)) this.#write(correlator);
     else this.#tables.correlationInputs.putSync(row, { at: nowMs, inputs });
-    return fired.map((one) => ({ linked: this.#linked.get(one.correlation)!, fired: one }));
+    return fired.map((one) => this.#found(one));
+  }
+
+  /** Raises figures of episodes that go on, now and then. Returns milliseconds after which more of that is due. */
+  refresh(raise: (found: readonly FoundInEvents[]) => void): number | undefined {
+    const correlator = this.#ready();
+    if (correlator.growing === 0) return undefined;
+    const began = performance.now();
+    if (began >= this.#refreshAt) {
+      raise(correlator.refresh(limits.refreshedKeys).map((one) => this.#found(one)));
+      const now = performance.now();
+      this.#refreshAt = now + Math.max(limits.alertRefreshMs, refreshingShare * (now - began));
+    }
+    return correlator.growing === 0 ? undefined : Math.max(1, this.#refreshAt - performance.now());
   }
 
   /** Runs these correlations from now on. What those that are the same remember stays. */
@@ -99,8 +113,14 @@ export class Correlations {
     this.#write(this.#correlator);
   }
 
-  /** Writes the state, so that the next start has nothing to take again. */
+  #found(fired: Fired): FoundInEvents {
+    const events = fired.events.map((one) => one.slice(one.indexOf(' ') + 1)).filter((id) => id !== '');
+    return { finding: correlationFinding(this.#linked.get(fired.correlation)!, fired), events };
+  }
+
+  /** Writes the state, so that the next start has nothing to take again. The next `refresh` is due. */
   write(): void {
+    this.#refreshAt = 0;
     if (this.#waiting > 0 && this.#correlator !== undefined) this.#write(this.#correlator);
   }
 
@@ -113,11 +133,7 @@ export class Correlations {
   /** How often something was not counted, or forgotten, since this was made. */
   limitsReached(): Partial<Record<LimitName, number>> {
     const { late, ahead, forgotten } = this.#counted();
-    const reached = {
-      maxCorrelationDelay: late,
-      maxClockLeadMs: ahead,
-      maxCorrelationGroups: forgotten,
-    };
+    const reached = { maxCorrelationDelay: late, maxClockLeadMs: ahead, maxCorrelationGroups: forgotten };
     return Object.fromEntries(Object.entries(reached).filter(([, times]) => times > 0));
   }
 
@@ -160,26 +176,13 @@ export class Correlations {
 
   #counted(): CorrelatorCounters {
     const now = this.#correlator?.counters ?? this.#recalled;
+    const names = Object.keys(none) as (keyof CorrelatorCounters)[];
     const sum = (name: keyof CorrelatorCounters) => this.#before[name] + now[name] - this.#recalled[name];
-    return {
-      late: sum('late'),
-      ahead: sum('ahead'),
-      ungrouped: sum('ungrouped'),
-      valueless: sum('valueless'),
-      unknown: sum('unknown'),
-      forgotten: sum('forgotten'),
-    };
+    return Object.fromEntries(names.map((name) => [name, sum(name)])) as unknown as CorrelatorCounters;
   }
 }
 
-const none: CorrelatorCounters = {
-  late: 0,
-  ahead: 0,
-  ungrouped: 0,
-  valueless: 0,
-  unknown: 0,
-  forgotten: 0,
-};
+const none: CorrelatorCounters = { late: 0, ahead: 0, ungrouped: 0, valueless: 0, unknown: 0, forgotten: 0 };
 
 /** Those of another version of the program are not run: the rules that are loaded next bring them anew. */
 function readable(packed: Uint8Array): readonly LinkedCorrelation[] {

@@ -9,13 +9,13 @@ type RuleTables = Pick<Tables, 'rules' | 'rulesState'>;
 
 /** The version of the rules that are kept; 0 where there are none yet. */
 export function rulesVersion({ rulesState }: RuleTables): number {
-  const bytes = rulesState.get('version');
+  const bytes = rulesState.getStrict('version');
   return bytes === undefined ? 0 : bytes.readUIntBE(0, 6);
 }
 
 export function storedRules(tables: RuleTables): StoredRules {
   const rules = Array.from(tables.rules.getRange(), ({ value }) => value);
-  return { version: rulesVersion(tables), rules, correlations: tables.rulesState.get('correlations') };
+  return { version: rulesVersion(tables), rules, correlations: tables.rulesState.getStrict('correlations') };
 }
 
 /**

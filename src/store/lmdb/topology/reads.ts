@@ -75,8 +75,8 @@ function* readParts(tables: Tables, { runs, taken }: GraphState, { parts }: Cove
     for (const { id, min, max } of runs[level].flat()) {
       if (max < from || min >= to) continue;
       const segment = readSegment(tables, id);
-      const [first, end] = segment.range(from, to);
-      if (first < end) yield { segment, from: first, to: end };
+      const [first, end] = segment?.range(from, to) ?? [0, 0];
+      if (segment !== undefined && first < end) yield { segment, from: first, to: end };
     }
   for (const segment of segmentsAfter(tables, taken))
     for (const part of parts) {

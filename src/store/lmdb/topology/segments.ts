@@ -1,8 +1,12 @@
 import { Segment } from '../../../topology/segment.ts';
-import type { Tables } from '../tables.ts';
+import { lastSequence, type Tables } from '../tables.ts';
 import { emptyGraph, type GraphState, type RunRow, type RunSegment } from './graph-tables.ts';
 
-export const graphState = (tables: Tables): GraphState => tables.topologyState.get('graph') ?? emptyGraph;
+/** Where the row of the state is damaged, the graph begins again, behind the segments that are stored. */
+export function graphState({ topologyState, topologySegments }: Tables): GraphState {
+  const known = topologyState.get('graph');
+  return known ?? { ...emptyGraph, nextId: Math.max(emptyGraph.nextId, lastSequence(topologySegments) + 1) };
+}
 
 /** The newest step; 0 before the first. */
 export function lastStep(tables: Tables): number {
@@ -10,15 +14,17 @@ export function lastStep(tables: Tables): number {
   return 0;
 }
 
-/** A stored segment, in memory of its own. */
-export function readSegment(tables: Tables, id: number): Segment {
+/** A stored segment, in memory of its own; undefined where its row is damaged. */
+export function readSegment(tables: Tables, id: number): Segment | undefined {
   const bytes = tables.topologySegments.get(id);
-  if (bytes === undefined) throw new Error(`segment ${id} of the topology is missing`);
-  return new Segment(bytes);
+  return bytes && new Segment(bytes);
 }
 
 export function* copySegments(tables: Tables, run: RunRow): Generator<Segment> {
-  for (const { id } of run) yield readSegment(tables, id);
+  for (const { id } of run) {
+    const segment = readSegment(tables, id);
+    if (segment !== undefined) yield segment;
+  }
 }
 
 /** The edges of a step; none where it has only names, or they are gone. */

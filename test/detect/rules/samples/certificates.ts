@@ -3,7 +3,7 @@ import { eve, type Line, type Samples, server, zeek } from '../records.ts';
 const tls = (more: Line) => zeek('ssl', { version: 'TLSv12', established: true, ...more });
 
 export default {
-  'Expired certificate on the Internet': {
+  'Expired TLS certificate on an Internet server': {
     matches: [[tls({ validation_status: 'certificate has expired' })]],
     spares: [
       [tls({ validation_status: 'ok' })],
@@ -11,7 +11,7 @@ export default {
       [tls({ validation_status: 'certificate has expired', established: false })],
     ],
   },
-  'Self-signed certificate on the Internet': {
+  'Self-signed TLS certificate on an Internet server': {
     matches: [
       [tls({ validation_status: 'self signed certificate' })],
       [tls({ validation_status: 'self-signed certificate in certificate chain' })],
@@ -21,19 +21,19 @@ export default {
       [tls({ validation_status: 'self signed certificate', 'id.resp_h': server })],
     ],
   },
-  'TLS of a version that is broken': {
+  'SSLv2 or SSLv3 in use': {
     matches: [[tls({ version: 'SSLv3' })]],
     spares: [[tls({})], [tls({ version: 'SSLv3', established: false })]],
   },
-  'TLS of a version that is outdated': {
+  'TLS 1.0 or TLS 1.1 in use': {
     matches: [[tls({ version: 'TLSv10' })], [tls({ version: 'TLSv11' })]],
     spares: [[tls({})], [tls({ version: 'TLSv13' })]],
   },
-  'TLS of a version that is broken or outdated, as Suricata tells it': {
+  'SSLv2, SSLv3, TLS 1.0 or TLS 1.1 in use (Suricata)': {
     matches: [[eve('tls', { tls: { version: 'TLSv1' } })], [eve('tls', { tls: { version: 'TLS 1.1' } })]],
     spares: [[eve('tls', { tls: { version: 'TLS 1.2' } })], [eve('tls', { tls: { version: 'TLS 1.3' } })]],
   },
-  'TLS without secrecy': {
+  'NULL, anonymous or export TLS cipher': {
     matches: [
       [tls({ cipher: 'TLS_RSA_WITH_NULL_SHA' })],
       [tls({ cipher: 'TLS_DH_anon_WITH_AES_128_CBC_SHA' })],
@@ -41,7 +41,7 @@ export default {
     ],
     spares: [[tls({ cipher: 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256' })]],
   },
-  'Certificate that a tool for controlling machines brings along': {
+  'Default C2 certificate (Cobalt Strike, Quasar, AsyncRAT and others)': {
     matches: [
       [tls({ subject: 'CN=Major Cobalt Strike,OU=AdvancedPenTesting,O=cobaltstrike' })],
       [tls({ issuer: 'CN=AsyncRAT Server' })],
@@ -55,7 +55,7 @@ export default {
       [tls({ server_name: 'AsyncRAT Server' })],
     ],
   },
-  'Certificate that a tool for controlling machines brings along, as Suricata tells it': {
+  'Default C2 certificate (Suricata)': {
     matches: [
       [eve('tls', { tls: { subject: 'CN=Quasar Server CA' } })],
       [eve('tls', { tls: { subject: 'CN=BitRAT' } })],

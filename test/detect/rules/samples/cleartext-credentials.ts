@@ -4,7 +4,7 @@ const refused = { conn_state: 'REJ' };
 const bind = { 'id.resp_p': 389, opcode: 'bind simple', result: 'success', object: 'cn=anna,dc=corp' };
 
 export default {
-  'Credentials in clear text over HTTP': {
+  'Cleartext credentials: HTTP Basic authentication': {
     matches: [[zeek('http', { host: 'a.example', username: 'anna', password: '<removed>' })]],
     spares: [
       [zeek('http', { host: 'a.example' })],
@@ -12,7 +12,7 @@ export default {
       [zeek('http', { host: 'a.example', uri: '/?username=anna' })],
     ],
   },
-  'Credentials in clear text over FTP': {
+  'Cleartext credentials: FTP login': {
     matches: [[zeek('ftp', { user: 'anna', password: '<hidden>', command: 'RETR' })]],
     spares: [
       [zeek('ftp', { user: 'anonymous', password: 'mozilla@example.org', command: 'RETR' })],
@@ -20,7 +20,7 @@ export default {
       [zeek('ftp', { user: 'anna', command: 'PASV' })],
     ],
   },
-  'Credentials in clear text over LDAP': {
+  'Cleartext credentials: LDAP simple bind': {
     matches: [
       [zeek('ldap', bind)],
       [zeek('ldap', { ...bind, opcode: ['bind simple'], result: ['success'] })],
@@ -40,11 +40,11 @@ export default {
       ...connected({ port: 23, src: '198.18.4.4' }),
     ],
   },
-  'Remote shell without encryption': {
+  'Remote shell without encryption (rexec, rlogin, rsh)': {
     matches: [...connected({ port: 513, dst: server }), ...connected({ port: 514, dst: server })],
     spares: [[conn({ 'id.resp_p': 513, ...refused })], ...connected({ port: 515 })],
   },
-  'Mail fetched without encryption': {
+  'Mail retrieval without encryption (POP3, IMAP)': {
     matches: [...connected({ port: 110, service: 'pop3' }), ...connected({ port: 143, service: 'imap' })],
     spares: [
       ...connected({ port: 993, service: 'imap' }),
@@ -52,7 +52,7 @@ export default {
       ...connected({ port: 110 }),
     ],
   },
-  'Screen shared without a password': {
+  'VNC without authentication': {
     matches: [[zeek('rfb', { authentication_method: 'None' })]],
     spares: [[zeek('rfb', { authentication_method: 'VNC' })], [zeek('rfb')]],
   },

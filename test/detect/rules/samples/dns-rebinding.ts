@@ -22,15 +22,15 @@ const eveAnswered = (rdata: string, ttl: number, n = 0) =>
   );
 
 export default {
-  'Name answered with a public address for moments': {
+  'DNS answer with a public address and a TTL of seconds': {
     matches: [[answered('198.18.0.1', 1)], [eveAnswered('198.18.0.1', 0)]],
     spares: [[answered('198.18.0.1', 300)], [answered('10.0.0.1', 1)], [dns({ query: 'a.example' })]],
   },
-  'Name answered with an address of this network for moments': {
+  'DNS answer with a private address and a TTL of seconds': {
     matches: [[answered('10.0.0.1', 1)], [answered('127.0.0.1', 0)], [eveAnswered('192.168.1.1', 1)]],
     spares: [[answered('10.0.0.1', 1200)], [answered('198.18.0.1', 1)]],
   },
-  'Name that moves from the Internet into this network': {
+  'DNS rebinding': {
     matches: [
       [answered('198.18.0.1', 1), answered('192.168.1.1', 1, 60)],
       [eveAnswered('198.18.0.1', 1), eveAnswered('10.0.0.1', 1, 60)],
@@ -42,7 +42,7 @@ export default {
       [answered('198.18.0.1', 1), answered('192.168.1.1', 1, 1000)],
     ],
   },
-  'Name of a DNS rebinding service asked for': {
+  'DNS rebinding service lookup': {
     matches: [...asked('7f000001.c0a80001.rbndr.us'), ...asked('make-1.2.3.4-rebind-10.0.0.1.1u.ms')],
     spares: [...asked('rbndr.us.example'), ...asked('nip.io')],
   },

@@ -10,7 +10,7 @@ const eveDns = (rrname: string, rrtype: string, n: number) =>
   );
 
 export default {
-  'Long name in a DNS question': {
+  'Long DNS name': {
     matches: [...asked(name(1))],
     spares: [
       ...asked('www.example.org'),
@@ -19,7 +19,7 @@ export default {
       ...asked(`${'1.'.repeat(32)}ip6.arpa`),
     ],
   },
-  'Many long names under one domain': {
+  'DNS tunnelling (long names)': {
     matches: [
       times(50, (n) => dns({ query: name(n) }, n * 60)),
       times(50, (n) => eveDns(name(n), 'A', n * 60)),
@@ -32,11 +32,11 @@ export default {
       times(50, (n) => dns({ query: `${n}.tunnel.example` }, n)),
     ],
   },
-  'DNS question for free data': {
+  'DNS query of type TXT, NULL or private': {
     matches: [...asked('a.example', 'TXT'), ...asked('a.example', 'NULL')],
     spares: [...asked('a.example'), ...asked('txt.example', 'MX')],
   },
-  'Many names asked for free data under one domain': {
+  'DNS tunnelling (TXT or NULL volume)': {
     matches: [times(20, (n) => dns({ query: `${n}.t.example`, qtype_name: 'TXT' }, n * 150))],
     spares: [
       times(19, (n) => dns({ query: `${n}.t.example`, qtype_name: 'TXT' }, n * 150)),
@@ -45,11 +45,11 @@ export default {
       times(60, (n) => dns({ query: `${n}.t.example` }, n)),
     ],
   },
-  'DNS question of type NULL': {
+  'DNS tunnelling (NULL records, iodine)': {
     matches: [...asked('a.example', 'NULL')],
     spares: [...asked('null.example'), [dns({ query: 'a.example', qtype_name: null })]],
   },
-  'DNS name with the mark of a tunnel tool': {
+  'DNS tunnel tool (dnscat2, Cobalt Strike DNS stager)': {
     matches: [...asked('dnscat.9fa0014b0000'), ...asked('aaa.stage.123456.c2.example')],
     spares: [...asked('dnscatalog.example'), ...asked('www.dnscat.example'), ...asked('stage.example')],
   },

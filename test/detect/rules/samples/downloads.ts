@@ -5,7 +5,7 @@ const got = (more: Line) =>
   zeek('http', { method: 'GET', host: outside, uri: '/a.exe', status_code: 200, ...more });
 
 export default {
-  'Executable from a bare address': {
+  'Executable download from a raw IP address': {
     matches: [
       [got({ resp_mime_types: [program] })],
       [got({ resp_mime_types: [program], host: `${outside}:8000` })],
@@ -16,7 +16,7 @@ export default {
       [got({ resp_mime_types: [program], host: server, 'id.resp_h': server })],
     ],
   },
-  'File to be run asked of a bare address': {
+  'Script or executable requested from a raw IP address': {
     matches: [
       [got({})],
       [got({ uri: '/x/run.ps1?id=3' })],
@@ -30,7 +30,7 @@ export default {
       [got({ host: server, 'id.resp_h': server })],
     ],
   },
-  'Program under the name of a picture or a text': {
+  'Executable with a mismatched extension (MIME mismatch)': {
     matches: [[got({ resp_mime_types: [program], uri: '/logo.PNG', host: 'files.example' })]],
     spares: [
       [got({ resp_mime_types: [program] })],

@@ -1,7 +1,7 @@
 import { asked, type Samples } from '../records.ts';
 
 export default {
-  'Name of a dynamic DNS service asked for': {
+  'Dynamic DNS lookup': {
     matches: [...asked('myhome.duckdns.org'), ...asked('X.HOPTO.ORG')],
     spares: [...asked('www.duckdns.org'), ...asked('duckdns.org'), ...asked('duckdns.org.example')],
   },

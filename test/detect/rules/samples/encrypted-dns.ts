@@ -1,11 +1,11 @@
 import { asked, connected, type Samples, server, zeek } from '../records.ts';
 
 export default {
-  'Name of a public resolver over HTTPS asked for': {
+  'DNS over HTTPS: public resolver lookup': {
     matches: [...asked('dns.google'), ...asked('Mozilla.Cloudflare-DNS.com')],
     spares: [...asked('dns.google.example.org'), ...asked('google.com'), ...asked('www.cloudflare.com')],
   },
-  'TLS connection to a public resolver over HTTPS': {
+  'DNS over HTTPS: connection to a public resolver': {
     matches: [[zeek('ssl', { server_name: 'dns.google' })]],
     spares: [[zeek('ssl', { server_name: 'www.google.com' })], [zeek('ssl', { subject: 'CN=dns.google' })]],
   },

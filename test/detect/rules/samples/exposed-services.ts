@@ -6,7 +6,7 @@ const inbound = (n: number, port: number, more: Line = {}) =>
   conn({ 'id.orig_h': from(n), 'id.resp_h': '10.20.99.10', 'id.resp_p': port, ...more }, n * 60);
 
 export default {
-  'Windows file sharing with the Internet': {
+  'Outbound SMB to the Internet': {
     matches: connected({ port: 445, service: 'smb' }),
     spares: [
       ...connected({ port: 445, dst: server }),
@@ -15,23 +15,23 @@ export default {
       [flow({ dest_port: 445 }, { state: 'closed', pkts_toserver: 1, pkts_toclient: 1 })],
     ],
   },
-  'NTLM sign-in on the Internet': {
+  'NTLM credential leak to the Internet': {
     matches: [[zeek('ntlm', { username: 'anna' })]],
     spares: [[zeek('ntlm', { username: 'anna', 'id.resp_h': server })], [zeek('ntlm')]],
   },
-  'Directory on the Internet asked': {
+  'Outbound LDAP or RMI (possible Log4Shell callback)': {
     matches: [...connected({ port: 389 }), ...connected({ port: 1389 })],
     spares: [...connected({ port: 389, dst: server }), [conn({ 'id.resp_p': 389, ...refused })]],
   },
-  'Host on the Internet controlled from within': {
+  'Outbound remote administration (RDP, VNC, WinRM, telnet)': {
     matches: connected({ port: 3389, service: 'rdp' }),
     spares: [...connected({ port: 3389, dst: server }), [conn({ 'id.resp_p': 3389, ...refused })]],
   },
-  'Administration port answered to the Internet': {
+  'Admin port answered the Internet': {
     matches: [[inbound(1, 3389)], [flow({ src_ip: outside, dest_ip: server, dest_port: 445 })]],
     spares: [[inbound(1, 3389, refused)], [inbound(1, 443)], ...connected({ port: 3389, dst: server })],
   },
-  'Service for administration open to the Internet': {
+  'Remote admin service exposed to the Internet (RDP, VNC, WinRM, SMB)': {
     matches: [times(3, (n) => inbound(n, 3389))],
     spares: [
       times(2, (n) => inbound(n, 3389)),
@@ -41,11 +41,11 @@ export default {
       times(3, (n) => inbound(n, 3389, { 'id.resp_h': `10.20.99.${n}` })),
     ],
   },
-  'Database port answered to the Internet': {
+  'Database port answered the Internet': {
     matches: [[inbound(1, 5432)]],
     spares: [[inbound(1, 5432, refused)], ...connected({ port: 5432, dst: server })],
   },
-  'Database open to the Internet': {
+  'Database exposed to the Internet': {
     matches: [times(3, (n) => inbound(n, 6379))],
     spares: [times(2, (n) => inbound(n, 6379)), times(9, (n) => inbound(n, 6379, refused))],
   },

@@ -4,15 +4,15 @@ const refused = (n: number) => zeek('ftp', { command: 'PASS', reply_code: 530, u
 const eveRefused = (n: number) => eve('ftp', { ftp: { command: 'PASS', completion_code: ['530'] } }, n);
 
 export default {
-  'FTP sign-in that failed': {
+  'FTP login failed': {
     matches: [[refused(0)]],
     spares: [[zeek('ftp', { command: 'PASS', reply_code: 230 })], [zeek('ftp', { reply_msg: '530' })]],
   },
-  'FTP sign-in that failed, as Suricata tells it': {
+  'FTP login failed (Suricata)': {
     matches: [[eveRefused(0)]],
     spares: [[eve('ftp', { ftp: { command: 'PASS', completion_code: ['230'] } })]],
   },
-  'Guessing of FTP passwords': {
+  'FTP brute force': {
     matches: [
       times(15, refused),
       times(15, eveRefused),

@@ -8,11 +8,11 @@ const eveForm = (n: number, more: Line = {}) =>
   eve('http', { http: { http_method: 'POST', url: '/login', status: 401, ...more } }, n);
 
 export default {
-  'HTTP sign-in that failed': {
+  'HTTP Basic login failed': {
     matches: [[basic(0)]],
     spares: [[basic(0, { status_code: 200 })], [zeek('http', { status_code: 401 })]],
   },
-  'Guessing of HTTP passwords': {
+  'HTTP Basic brute force': {
     matches: [times(20, (n) => basic(n))],
     spares: [
       times(19, (n) => basic(n)),
@@ -20,7 +20,7 @@ export default {
       times(60, (n) => basic(n, { username: undefined })),
     ],
   },
-  'Form sent to a web server in vain': {
+  'HTTP POST rejected (401 or 403)': {
     matches: [[form(0)], [form(0, { status_code: 401 })], [eveForm(0)]],
     spares: [
       [form(0, { method: 'GET' })],
@@ -28,7 +28,7 @@ export default {
       [eveForm(0, { http_method: 'PUT' })],
     ],
   },
-  'Guessing in a sign-in form': {
+  'Web login form brute force': {
     matches: [times(30, (n) => form(n)), times(30, (n) => eveForm(n))],
     spares: [
       times(29, (n) => form(n)),

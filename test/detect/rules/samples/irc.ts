@@ -1,7 +1,7 @@
 import { type Samples, server, zeek } from '../records.ts';
 
 export default {
-  'Internet Relay Chat with the Internet': {
+  'IRC to the Internet': {
     matches: [[zeek('irc', { nick: 'bot', command: 'JOIN', value: '#x' })]],
     spares: [
       [zeek('irc', { nick: 'bot', command: 'JOIN', 'id.resp_h': server })],

@@ -6,7 +6,7 @@ const eveTicket = (sname: string, more: Line = {}, n = 0) =>
   eve('krb5', { krb5: { msg_type: 'KRB_TGS_REP', sname, weak_encryption: true, ...more } }, n);
 
 export default {
-  'Kerberos ticket for a service in RC4': {
+  'Kerberos service ticket with RC4': {
     matches: [[ticket('MSSQLSvc/db.corp.example:1433')]],
     spares: [
       [ticket('MSSQLSvc/db', { cipher: 'aes256-cts-hmac-sha1-96' })],
@@ -16,7 +16,7 @@ export default {
       [ticket('PC101$')],
     ],
   },
-  'Kerberos ticket for a service in RC4, as Suricata tells it': {
+  'Kerberos service ticket with RC4 (Suricata)': {
     matches: [[eveTicket('MSSQLSvc/db')]],
     spares: [
       [eveTicket('MSSQLSvc/db', { weak_encryption: false })],
@@ -25,7 +25,7 @@ export default {
       [eveTicket('PC101$')],
     ],
   },
-  'Tickets for many services in RC4': {
+  'Kerberoasting (RC4 TGS requests)': {
     matches: [times(5, (n) => ticket(`HTTP/s${n}`, {}, n)), times(5, (n) => eveTicket(`HTTP/s${n}`, {}, n))],
     spares: [
       times(40, (n) => ticket(`HTTP/s${n % 4}`, {}, n)),

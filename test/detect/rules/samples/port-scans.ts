@@ -6,7 +6,7 @@ const unanswered = { state: 'new', pkts_toserver: 1, pkts_toclient: 0 };
 const refused = { tcp_flags_ts: '02', tcp_flags_tc: '14' };
 
 export default {
-  'Connection within the network that was not answered': {
+  'Internal connection without an answer': {
     matches: [
       [conn({ ...inner, ...silent })],
       [conn({ ...inner, conn_state: 'REJ' })],
@@ -24,7 +24,7 @@ export default {
       [flow({ dest_ip: outside }, unanswered)],
     ],
   },
-  'Many ports of one host tried from within the network': {
+  'Internal port scan': {
     matches: [
       times(60, (n) => conn({ ...inner, ...silent, 'id.resp_p': 1 + n }, n)),
       times(60, (n) => flow({ dest_ip: server, dest_port: 1 + n, tcp: refused }, undefined, n)),
@@ -36,7 +36,7 @@ export default {
       times(60, (n) => conn({ ...inner, ...silent, 'id.resp_p': 1 + n, 'id.resp_h': `10.0.0.${n}` }, n)),
     ],
   },
-  'One port of many hosts tried from within the network': {
+  'Internal port sweep': {
     matches: [
       times(30, (n) => conn({ ...inner, ...silent, 'id.resp_h': `10.0.0.${n}`, 'id.resp_p': 445 }, n)),
     ],
@@ -46,7 +46,7 @@ export default {
       times(30, (n) => conn({ ...inner, ...silent, 'id.resp_h': `10.0.0.${n}`, 'id.resp_p': 1 + n }, n)),
     ],
   },
-  'Connection to the Internet that was not answered': {
+  'Outbound connection without an answer': {
     matches: [[conn(silent)], [flow({}, unanswered)]],
     spares: [
       [conn()],
@@ -54,7 +54,7 @@ export default {
       [conn({ ...inner, ...silent })],
     ],
   },
-  'One port of many hosts on the Internet tried from within': {
+  'Outbound port sweep': {
     matches: [times(60, (n) => conn({ ...silent, 'id.resp_h': `198.18.1.${n}`, 'id.resp_p': 22 }, n))],
     spares: [
       times(59, (n) => conn({ ...silent, 'id.resp_h': `198.18.1.${n}`, 'id.resp_p': 22 }, n)),

@@ -8,26 +8,26 @@ const vnc = (n: number) => zeek('rfb', { 'id.resp_p': 5900, auth: false, authent
 const rdp = (n: number) => zeek('rdp', { 'id.resp_p': 3389, cookie: 'admin' }, n);
 
 export default {
-  'MySQL sign-in that failed': {
+  'MySQL login failed': {
     matches: [[mysql(0)]],
     spares: [
       [zeek('mysql', { cmd: 'login', success: true })],
       [zeek('mysql', { cmd: 'query', success: false })],
     ],
   },
-  'LDAP sign-in that failed': {
+  'LDAP login failed': {
     matches: [[ldap(0)], [zeek('ldap', { opcode: ['bind simple'], result: ['invalid credentials'] })]],
     spares: [
       [zeek('ldap', { opcode: 'bind simple', result: 'success' })],
       [zeek('ldap', { opcode: 'modify', result: 'invalid attribute syntax' })],
     ],
   },
-  'VNC sign-in that failed': {
+  'VNC login failed': {
     matches: [[vnc(0)]],
     spares: [[zeek('rfb', { auth: true })], [zeek('rfb')]],
   },
-  'Request for a remote desktop': { matches: [[rdp(0)]], spares: [[zeek('rdp', { result: 'encrypted' })]] },
-  'Guessing of passwords of databases, directories or VNC': {
+  'RDP connection': { matches: [[rdp(0)]], spares: [[zeek('rdp', { result: 'encrypted' })]] },
+  'Database, LDAP or VNC brute force': {
     matches: [times(15, mysql), times(15, ldap), times(15, vnc)],
     spares: [
       times(14, mysql),
@@ -35,7 +35,7 @@ export default {
       times(40, (n) => ldap(n * 60)),
     ],
   },
-  'Guessing of passwords of Remote Desktop': {
+  'RDP brute force': {
     matches: [times(30, rdp)],
     spares: [times(29, rdp), times(60, (n) => rdp(n * 60))],
   },

@@ -1,7 +1,7 @@
 import { type Samples, server, zeek } from '../records.ts';
 
 export default {
-  'SOCKS proxy on the Internet': {
+  'Outbound SOCKS proxy': {
     matches: [[zeek('socks', { version: 5, status: 'succeeded', 'request.name': 'a.example' })]],
     spares: [
       [zeek('socks', { version: 5, status: 'succeeded', 'id.resp_h': server })],

@@ -4,11 +4,11 @@ const failed = (afterS: number, to: Line = {}) => zeek('ssh', { auth_success: fa
 const signedIn = (afterS: number) => zeek('ssh', { auth_success: true }, afterS);
 
 export default {
-  'SSH sign-in that failed': {
+  'SSH login failed': {
     matches: [[failed(0)]],
     spares: [[signedIn(0)], [zeek('ssh')]],
   },
-  'Guessing of SSH passwords': {
+  'SSH brute force': {
     matches: [times(20, (n) => failed(n * 10))],
     spares: [
       times(19, (n) => failed(n * 10)),
@@ -16,16 +16,16 @@ export default {
       times(60, (n) => failed(n, { 'id.resp_h': `10.0.0.${n % 10}` })),
     ],
   },
-  'Guessing of SSH passwords on many hosts': {
+  'SSH password spraying': {
     matches: [times(10, (n) => failed(n * 60, { 'id.resp_h': `10.0.0.${n}` }))],
     spares: [times(50, (n) => failed(n, { 'id.resp_h': `10.0.0.${n % 9}` }))],
   },
-  'SSH sign-in': { matches: [[signedIn(0)]], spares: [[failed(0)]] },
-  'Several SSH sign-ins that failed': {
+  'SSH login': { matches: [[signedIn(0)]], spares: [[failed(0)]] },
+  'Several failed SSH logins': {
     matches: [times(10, failed)],
     spares: [times(9, failed)],
   },
-  'SSH sign-in after many that failed': {
+  'Successful SSH login after brute force': {
     matches: [[...times(10, failed), signedIn(300)]],
     spares: [
       [...times(9, failed), signedIn(300)],

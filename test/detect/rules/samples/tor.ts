@@ -3,7 +3,7 @@ import { asked, connected, eve, type Samples, server, zeek } from '../records.ts
 const relay = { subject: 'CN=www.4hgx2mqkn.net', issuer: 'CN=www.vr5q3bznaa.com' };
 
 export default {
-  'Name of an onion service asked for in DNS': {
+  'Tor: .onion name in DNS': {
     matches: [
       ...asked('facebookwkhpilnemxj7asaniu7vnjjbiltxjqhye3mhbshg7kx5tfyd.onion'),
       ...asked('a.ONION'),
@@ -15,18 +15,18 @@ export default {
       ...asked('a.onion.example.org'),
     ],
   },
-  'Name of a gateway to onion services asked for': {
+  'Tor2web gateway lookup': {
     matches: [...asked('abcdefgh.onion.ws'), ...asked('abcdefgh.tor2web.org')],
     spares: [...asked('onion.example'), ...asked('abcdefgh.onion'), ...asked('champignon.ws')],
   },
-  'Connection to a directory authority of Tor': {
+  'Tor directory authority connection': {
     matches: [
       ...connected({ dst: '193.23.244.244', port: 443 }),
       ...connected({ dst: '128.31.0.39', port: 9101 }),
     ],
     spares: [...connected({ dst: '193.23.244.245', port: 443 })],
   },
-  'Certificate as relays of Tor make them': {
+  'Tor relay certificate': {
     matches: [[zeek('ssl', relay)]],
     spares: [
       [zeek('ssl', { ...relay, issuer: relay.subject })],
@@ -34,11 +34,11 @@ export default {
       [zeek('ssl', { ...relay, subject: `${relay.subject},O=Shop` })],
     ],
   },
-  'Certificate as relays of Tor make them, as Suricata tells it': {
+  'Tor relay certificate (Suricata)': {
     matches: [[eve('tls', { tls: { subject: relay.subject, issuerdn: relay.issuer } })]],
     spares: [[eve('tls', { tls: { subject: relay.subject, issuerdn: 'C=US, O=Some CA' } })]],
   },
-  'Connection to a usual port of Tor relays': {
+  'Connection to a Tor relay port': {
     matches: [...connected({ port: 9001 }), ...connected({ port: 9030 })],
     spares: [
       ...connected({ port: 9001, dst: server }),

@@ -1,7 +1,7 @@
 import { conn, connected, own, type Samples, server } from '../records.ts';
 
 export default {
-  'SSH to an unusual port on the Internet': {
+  'SSH on a non-standard port to the Internet': {
     matches: [
       ...connected({ port: 40_022, service: 'ssh' }),
       [own({ dst_port: 40_022, app_protocol: 'ssh' })],
@@ -14,14 +14,14 @@ export default {
       ...connected({ port: 40_022 }),
     ],
   },
-  'SSH on a port of the web or of DNS': {
+  'SSH on a web or DNS port (possible tunnel)': {
     matches: [
       ...connected({ port: 443, service: 'ssh' }),
       ...connected({ port: 53, service: 'ssh', dst: server }),
     ],
     spares: [...connected({ port: 443, service: 'ssl' }), ...connected({ port: 22, service: 'ssh' })],
   },
-  'TLS to an unusual port on the Internet': {
+  'TLS on a non-standard port to the Internet': {
     matches: [
       ...connected({ port: 4444, service: 'tls' }),
       [conn({ 'id.resp_p': 50_443, service: 'ssl,http' })],
@@ -34,7 +34,7 @@ export default {
       [conn({ 'id.resp_p': 4444, service: 'ssl', proto: 'udp' })],
     ],
   },
-  'HTTP to an unusual port on the Internet': {
+  'HTTP on a non-standard port to the Internet': {
     matches: connected({ port: 4711, service: 'http' }),
     spares: [
       ...connected({ port: 80, service: 'http' }),
@@ -42,7 +42,7 @@ export default {
       ...connected({ port: 631, service: 'http', dst: server }),
     ],
   },
-  'DNS on an unusual port': {
+  'DNS on a non-standard port': {
     matches: connected({ port: 5300, service: 'dns' }),
     spares: [
       ...connected({ port: 53, service: 'dns' }),
@@ -50,7 +50,7 @@ export default {
       ...connected({ port: 5300 }),
     ],
   },
-  'Remote desktop on an unusual port': {
+  'RDP or VNC on a non-standard port': {
     matches: [
       ...connected({ port: 33_890, service: 'rdp', dst: server }),
       ...connected({ port: 8443, service: 'rfb' }),

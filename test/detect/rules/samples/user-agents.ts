@@ -8,11 +8,11 @@ const powershell = 'Mozilla/5.0 (Windows NT; Windows NT 10.0; en-US) WindowsPowe
 const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 export default {
-  'PowerShell fetches from the web': {
+  'PowerShell web request': {
     matches: [[get(powershell)], [eveGet(powershell)], [get(powershell, { host: 'files.example' })]],
     spares: [[get(powershell, { host: 'go.microsoft.com' })], [get(browser)], [get(undefined)]],
   },
-  'Windows tool misused to fetch from the web': {
+  'LOLBIN download (certutil, BITS)': {
     matches: [
       [get('CertUtil URL Agent', { host: 'files.example' })],
       [get('Microsoft BITS/7.8')],
@@ -24,7 +24,7 @@ export default {
       [get('Microsoft-CryptoAPI/10.0')],
     ],
   },
-  'Command line tool fetches from a bare address': {
+  'curl, wget or script download from a raw IP address': {
     matches: [
       [get('curl/8.5.0')],
       [eveGet('python-requests/2.32.0')],
@@ -37,7 +37,7 @@ export default {
       [get('curl/8.5.0', { 'id.orig_h': '198.18.4.4', 'id.resp_h': '198.51.100.1' })],
     ],
   },
-  'Data sent to a bare address by a program without a name': {
+  'Upload to a raw IP address without a user agent': {
     matches: [
       [get(undefined, { method: 'POST' })],
       [get('', { method: 'POST' })],
@@ -50,7 +50,7 @@ export default {
       [get(undefined, { method: 'POST', host: server, 'id.resp_h': server })],
     ],
   },
-  'Attack tool names itself': {
+  'Attack tool user agent (sqlmap, Nikto, Nmap and others)': {
     matches: [
       [get('sqlmap/1.8#stable (https://sqlmap.org)')],
       [eveGet('Mozilla/5.0 (compatible; Nmap Scripting Engine)')],

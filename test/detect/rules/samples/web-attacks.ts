@@ -6,7 +6,7 @@ const eveGet = (more: Line, n = 0) =>
   eve('http', { http: { http_method: 'GET', hostname: 'www.example', url: '/', status: 200, ...more } }, n);
 
 export default {
-  'Java lookup in a web request': {
+  'Log4Shell / JNDI injection (CVE-2021-44228)': {
     matches: [
       [get({ user_agent: '${' + 'jndi:ldap://x.example/a}' })],
       [get({ uri: '/?q=%24%7Bjndi:ldap://x%7D' })],
@@ -14,11 +14,11 @@ export default {
     ],
     spares: [[get({ uri: '/docs/jndi:lookup' })], [get({ user_agent: '${' + 'name}' })]],
   },
-  'Shell function in a web request': {
+  'Shellshock (CVE-2014-6271)': {
     matches: [[get({ user_agent: '() { :;}; /bin/id' })], [eveGet({ http_refer: '() { :;}; x' })]],
     spares: [[get({ user_agent: 'a () { b' })], [get({ uri: '/() {' })]],
   },
-  'Web request for files of the system': {
+  'Path traversal / LFI attempt': {
     matches: [
       [get({ uri: '/../../../etc/hosts' })],
       [get({ uri: '/?f=/etc/passwd' })],
@@ -26,11 +26,11 @@ export default {
     ],
     spares: [[get({ uri: '/a/../b' })], [get({ uri: '/passwd' })]],
   },
-  'SQL in a web request': {
+  'SQL injection attempt': {
     matches: [[get({ uri: '/?id=1+UNION+SELECT+1' })], [eveGet({ url: "/?id=1'%20or%201=1" })]],
     spares: [[get({ uri: '/?q=trade+union+news' })], [get({ uri: '/select' })]],
   },
-  'Keys and settings fetched from a web server': {
+  'Secrets or source repository exposed by a web server (.env, .git)': {
     matches: [[get({ uri: '/.env' })], [eveGet({ url: '/app/.git/config' })]],
     spares: [
       [get({ uri: '/.env', status_code: 404 })],
@@ -38,11 +38,11 @@ export default {
       [get({ uri: '/.environment' })],
     ],
   },
-  'Page that is not there': {
+  'HTTP 404': {
     matches: [[get({ status_code: 404 })], [eveGet({ status: 404 })]],
     spares: [[get({})], [get({ uri: '/404' })]],
   },
-  'Search for pages of a web server': {
+  'Web content scanning (directory brute force)': {
     matches: [
       times(100, (n) => get({ uri: `/${n}`, status_code: 404 }, n)),
       times(100, (n) => eveGet({ url: `/${n}`, status: 404 }, n)),

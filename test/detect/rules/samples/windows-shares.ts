@@ -6,11 +6,11 @@ const file = (path: string, name: string, n = 0, action = 'SMB::FILE_OPEN') =>
 const renamed = (name: string, n = 0) => file('\\\\file\\team', name, n, 'SMB::FILE_RENAME');
 
 export default {
-  'Administrative share opened': {
+  'Admin share access (ADMIN$, C$)': {
     matches: [[share('\\\\pc-101\\ADMIN$')], [share('\\\\10.20.0.20\\c$')]],
     spares: [[share('\\\\pc-101\\IPC$')], [share('\\\\file\\team')], [share('\\\\file\\abc$')]],
   },
-  'Program on an administrative share': {
+  'Executable written to an admin share (ADMIN$, C$)': {
     matches: [[file('\\\\pc-101\\ADMIN$', 'tool.exe')], [file('\\\\pc-101\\C$', 'Users\\Public\\run.PS1')]],
     spares: [
       [file('\\\\file\\software', 'setup.exe')],
@@ -18,36 +18,36 @@ export default {
       [file('\\\\pc-101\\IPC$', 'x.exe')],
     ],
   },
-  'PsExec on another machine': {
+  PsExec: {
     matches: [
       [file('\\\\pc-101\\ADMIN$', 'PSEXESVC.exe')],
       [file('\\\\pc-101\\IPC$', 'RemCom_communicaton')],
     ],
     spares: [[file('\\\\pc-101\\IPC$', 'svcctl')], [file('\\\\file\\team', 'psexec.txt')]],
   },
-  'PsExec on another machine, as Suricata tells it': {
+  'PsExec (Suricata)': {
     matches: [[eve('smb', { smb: { command: 'SMB2_COMMAND_CREATE', filename: 'PSEXESVC.exe' } })]],
     spares: [[eve('smb', { smb: { command: 'SMB2_COMMAND_CREATE', filename: 'svcctl' } })]],
   },
-  'Windows file sharing of the first version': {
+  'SMBv1 in use': {
     matches: [[eve('smb', { smb: { dialect: 'NT LM 0.12' } })]],
     spares: [
       [eve('smb', { smb: { dialect: '3.11' } })],
       [eve('smb', { smb: { client_dialects: ['NT LM 0.12'] } })],
     ],
   },
-  'File with the passwords of a Windows machine': {
+  'Credential file access (NTDS.dit, SAM, LSASS dump)': {
     matches: [
       [file('\\\\dc1\\C$', 'Windows\\NTDS\\ntds.dit')],
       [file('\\\\pc-101\\C$', 'Windows\\System32\\config\\SAM')],
     ],
     spares: [[file('\\\\file\\team', 'contents.txt')], [file('\\\\pc-101\\C$', 'Games\\Sam')]],
   },
-  'File renamed on a share': {
+  'File renamed over SMB': {
     matches: [[renamed('a.docx')]],
     spares: [[file('\\\\file\\team', 'a.docx')]],
   },
-  'Many files renamed on a share': {
+  'Ransomware-like mass rename over SMB': {
     matches: [times(200, (n) => renamed(`a${n}.docx`, n))],
     spares: [
       times(199, (n) => renamed(`a${n}.docx`, n)),

@@ -1,9 +1,8 @@
 import type { CorrelationInput } from '../../../../src/detect/sigma/correlation/correlation-input.ts';
 import type { CorrelationDocument, Threshold } from '../../../../src/detect/sigma/document.ts';
 
-/** What is expected to fire; the rest of a `Fired` is left to examples. */
+/** What is expected of an episode; the rest of a `Fired` is left to examples. */
 export interface Expected {
-  readonly how: string;
   readonly group: string;
   readonly timestamp: number;
   readonly firstTimestamp: number;
@@ -12,76 +11,105 @@ export interface Expected {
 }
 
 interface Group {
-  inputs: CorrelationInput[];
+  readonly inputs: CorrelationInput[];
   newest: number;
   touched: number;
-  episode?: { at: number; first: number; count: number; next: number };
+  /** Numbers of the windows that met the condition, by their ends; those that were found last at the end. */
+  readonly met: Map<number, number>;
 }
 
 /**
  * The definition, said as plainly as possible, for one correlation that no other one names: it keeps everything and looks at
  * every window anew.
  *
+ * @param reachMs - how much older than the newest of its group an input may be
  * @param holds - of a temporal type with an expression: whether it does, given which rules are there
  */
 export class Naive {
   readonly #document: CorrelationDocument;
   readonly #holds: ((has: (rule: string) => boolean) => boolean) | undefined;
+  /** More inputs never stop the condition from being met. */
+  readonly #grows: boolean;
+  readonly #reachMs: number;
   readonly #groups = new Map<string, Group>();
+  readonly #gone: Group[] = [];
   #clock = -Infinity;
   late = 0;
 
-  constructor(document: CorrelationDocument, holds?: (has: (rule: string) => boolean) => boolean) {
+  constructor(
+    document: CorrelationDocument,
+    grows: boolean,
+    reachMs: number,
+    holds?: (has: (rule: string) => boolean) => boolean,
+  ) {
     this.#document = document;
+    this.#grows = grows;
+    this.#reachMs = reachMs;
     this.#holds = holds;
   }
 
-  take(inputs: readonly CorrelationInput[]): Expected[] {
-    return inputs.toSorted((a, b) => a.timestamp - b.timestamp).flatMap((input) => this.#take(input) ?? []);
+  take(inputs: readonly CorrelationInput[]): void {
+    for (const input of inputs.toSorted((a, b) => a.timestamp - b.timestamp)) this.#take(input);
   }
 
-  #take(input: CorrelationInput): Expected | undefined {
+  /** All there were, by group and time. */
+  episodes(): Expected[] {
+    const all = [...this.#gone, ...this.#groups.values()].flatMap((group) => this.#episodesOf(group));
+    return all.sort((a, b) => a.group.localeCompare(b.group) || a.firstTimestamp - b.firstTimestamp);
+  }
+
+  #take(input: CorrelationInput): void {
     const { timespanMs: span } = this.#document;
     const { timestamp: time } = input;
     this.#clock = Math.max(this.#clock, time);
-    for (const [key, { touched }] of this.#groups)
-      if (touched < this.#clock - 2 * span) this.#groups.delete(key);
+    for (const [key, group] of this.#groups)
+      if (group.touched < this.#clock - span - this.#reachMs) {
+        this.#groups.delete(key);
+        this.#gone.push(group);
+      }
     const key = input.group.join();
-    const group: Group = this.#groups.get(key) ?? { inputs: [], newest: -Infinity, touched: 0 };
+    const group: Group = this.#groups.get(key) ?? {
+      inputs: [],
+      newest: -Infinity,
+      touched: 0,
+      met: new Map(),
+    };
     this.#groups.set(key, group);
     group.touched = this.#clock;
-    if (time < group.newest - span) {
+    if (time < group.newest - this.#reachMs) {
       this.late++;
       return;
     }
     group.newest = Math.max(group.newest, time);
     group.inputs.push(input);
-    if (group.episode !== undefined && time <= group.episode.at + span) group.episode.count++;
-
-    const ends = group.inputs
-      .map(({ timestamp }) => timestamp)
-      .filter((end) => end >= time && end - span <= time);
-    const end = ends.toSorted((a, b) => b - a).find((one) => this.#met(this.#window(group, one), input));
-    if (end === undefined) return;
-    const window = this.#window(group, end);
-    const value = this.#number(window, input);
-    const { episode } = group;
-    if (episode === undefined || end > episode.at + span) {
-      const first = Math.min(...window.map(({ timestamp }) => timestamp));
-      group.episode = { at: end, first, count: window.length, next: 2 * window.length };
-      return {
-        how: 'begins',
-        group: key,
-        timestamp: end,
-        firstTimestamp: first,
-        count: window.length,
-        value,
-      };
+    const ends = new Set(group.inputs.map(({ timestamp }) => timestamp));
+    for (const end of [...ends].toSorted((a, b) => a - b)) {
+      const window = this.#window(group, end);
+      if (!window.includes(input) || !this.#met(window, input)) continue;
+      group.met.delete(end);
+      group.met.set(end, this.#number(window, input));
     }
-    if (episode.count < episode.next) return;
-    episode.next = 2 * episode.count;
-    const { first, count } = episode;
-    return { how: 'grows', group: key, timestamp: end, firstTimestamp: first, count, value };
+  }
+
+  #episodesOf(group: Group): Expected[] {
+    const { timespanMs: span } = this.#document;
+    const ends = [...group.met.keys()].toSorted((a, b) => a - b);
+    const begins = ends.filter((end, i) => i === 0 || end > ends[i - 1]! + span);
+    return begins.map((begin, i) => {
+      const its = ends.filter((end) => end >= begin && end < (begins[i + 1] ?? Infinity));
+      const last = its.at(-1)!;
+      const times = group.inputs
+        .map(({ timestamp }) => timestamp)
+        .filter((time) => time >= begin - span && time <= last);
+      const values = [...group.met].filter(([end]) => its.includes(end)).map(([, value]) => value);
+      return {
+        group: group.inputs[0]!.group.join(),
+        timestamp: last,
+        firstTimestamp: Math.min(...times),
+        count: times.length,
+        value: this.#grows ? Math.max(...values) : values.at(-1)!,
+      };
+    });
   }
 
   #window({ inputs }: Group, end: number): CorrelationInput[] {

@@ -1,0 +1,53 @@
+import { place } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { Answered, Empty } from '../../ui/states.tsx';
+import { matching, type OpenApi } from './open-api.ts';
+import { OperationCard } from './operation.tsx';
+import { Prose } from './prose.tsx';
+import { SchemaCard } from './schema.tsx';
+
+/** The API: the operations of `GET /api/v1/openapi.json` that have all words of a search, or the schema that the address names. */
+export function ApiReference({ query }: { query: string }) {
+  const document = useAnswer('getOpenApi', {});
+  const shown = place.value.params.get('schema');
+  return (
+    <Answered of={document} rows={14}>
+      {(answer) => {
+        const api = answer as unknown as OpenApi;
+        const { schemas } = api.components;
+        const schema = shown !== null && Object.hasOwn(schemas, shown) ? schemas[shown] : undefined;
+        if (shown !== null && schema !== undefined) return <SchemaCard name={shown} schema={schema} />;
+        return <Operations api={api} text={query} />;
+      }}
+    </Answered>
+  );
+}
+
+function Operations({ api, text }: { api: OpenApi; text: string }) {
+  const found = matching(api, text);
+  if (found.length === 0) return <Empty title="No operation has all of these words." />;
+  return (
+    <div class="docs">
+      {text === '' && (
+        <p class="docs-about">
+          Version {api.info.version}. <Prose text={api.info.description} /> For programs:{' '}
+          <a href="/api/v1/openapi.json">openapi.json</a>.
+        </p>
+      )}
+      {api.tags.map(({ name, description }) => {
+        const own = found.filter(({ operation }) => operation.tags.includes(name));
+        if (own.length === 0) return null;
+        return (
+          <section key={name} class="panel" aria-label={name}>
+            <h2>
+              {name} <span class="quiet docs-small">{description}</span>
+            </h2>
+            {own.map((placed) => (
+              <OperationCard key={placed.operation.operationId} placed={placed} open={found.length === 1} />
+            ))}
+          </section>
+        );
+      })}
+    </div>
+  );
+}
