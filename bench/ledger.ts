@@ -11,9 +11,13 @@ import { sha256 as nobleSha256 } from '../src/client/sha256.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import { ledgerMethods } from '../src/ledger/methods.ts';
 import { Prover } from '../src/ledger/reads/prover.ts';
+import { TileDigests } from '../src/ledger/reads/tile-digests.ts';
+import { readEntryBundle, readTile } from '../src/ledger/reads/tiles.ts';
 import { VerifiedNodes } from '../src/ledger/reads/verified-nodes.ts';
+import type { LedgerStorage } from '../src/ledger/storage/storage.ts';
 import { supervise } from '../src/rpc/supervise.ts';
 import { sha256 } from '../src/sha256.ts';
+import { pageColumns } from '../src/tlog/page.ts';
 import { beginLog, idOf, newEntry } from './grown-log.ts';
 import type { BenchRow } from './result.ts';
 
@@ -139,7 +143,7 @@ async function logAlone(dataDir: string, seconds: number): Promise<BenchRow[]> {
   }
   const perSecond = (made / (performance.now() - start)) * 1000;
   const head = () => sequencer.head;
-  const nodes = new VerifiedNodes(storage, head);
+  const nodes = new VerifiedNodes(storage, head, new TileDigests());
   const prover = new Prover({ storage, nodes, leaves: () => leaves, head });
   const random = () => Math.floor(Math.random() * (made - 1)) + 1;
   const hashOf = Array.from({ length: 2000 }, () => prover.leaf({ leaf_index: random() }).leaf_hash);
@@ -150,14 +154,23 @@ async function logAlone(dataDir: string, seconds: number): Promise<BenchRow[]> {
     ['inclusion by leaf hash', (i: number) => prover.inclusion({ leaf_hash: hashOf[i % 2000]! }, undefined)],
   ] as const;
   const question = `Proofs from a log of ${made.toLocaleString('en')} leaves, in its thread (goal: p99 1 ms)`;
+  const reads = ledgerReads({ storage, nodes, size: made });
+  const tiles = Math.floor(made / pageColumns);
+  const served = (read: (index: number) => unknown, question: string) => {
+    const rounds = Array.from({ length: 2 }, () => timesOf(tiles, read));
+    return ['first', 'again'].flatMap((when, i) => quantiles(question, `${when}, `, rounds[i]!));
+  };
+  const tileRows = [
+    ...served(reads.tile, 'Full tiles of level 0, verified'),
+    ...served(reads.bundle, 'Bundles of 256 entries, verified'),
+    ...quantiles(
+      'Full tiles of level 0, verified',
+      'a leaf at random, ',
+      timesOf(10_000, () => prover.leaf({ leaf_index: random() })),
+    ),
+  ];
   const rows = proofs.flatMap(([variant, prove]) => {
-    const times: number[] = [];
-    for (let i = 0; i < 10_000; i++) {
-      const began = performance.now();
-      prove(i);
-      times.push(performance.now() - began);
-    }
-    return quantiles(question, `${variant}, `, times);
+    return quantiles(question, `${variant}, `, timesOf(10_000, prove));
   });
   await storage.close();
   return [
@@ -170,7 +183,31 @@ async function logAlone(dataDir: string, seconds: number): Promise<BenchRow[]> {
     },
     ...quantiles('The log alone: durable leaves that come signed', 'a batch, ', commits),
     ...rows,
+    ...tileRows,
   ];
+}
+
+function timesOf(rounds: number, run: (round: number) => unknown): number[] {
+  return Array.from({ length: rounds }, (_, round) => {
+    const began = performance.now();
+    run(round);
+    return performance.now() - began;
+  });
+}
+
+function ledgerReads({
+  storage,
+  nodes,
+  size,
+}: {
+  storage: LedgerStorage;
+  nodes: VerifiedNodes;
+  size: number;
+}) {
+  return {
+    tile: (index: number) => readTile(nodes, size, { level: 0, index, width: pageColumns }),
+    bundle: (index: number) => readEntryBundle(storage, nodes, size, index, pageColumns),
+  };
 }
 
 function hashes(): BenchRow[] {

@@ -476,6 +476,8 @@ export const limits = {
   maxRequestIdBytes: 128,
   /** Files of evidence that a witness keeps of one log, the first ones: each convicts the log, and has some 4 kB. */
   maxWitnessEvidence: 16,
+  /** Rejected checkpoints that a witness stores per log, the first and the latest: about 300 bytes each. */
+  maxWitnessRejected: 16,
   /** A policy of witnesses (C2SP tlog-policy wants 32 lines of each kind): a line is 100 to 300 bytes. */
   maxPolicyBytes: 256 * 2 ** 10,
   maxPolicyLines: 256,

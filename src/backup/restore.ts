@@ -7,6 +7,7 @@ import { flushFolder } from '../durable-file.ts';
 import { datedForAppend } from '../ledger/entry-window.ts';
 import type { AgentOptions } from '../ledger/keys/agent-keys.ts';
 import type { Appended } from '../ledger/ledger.ts';
+import { recordInstance } from '../ledger/lives/instance.ts';
 import { openLedger } from '../ledger/open.ts';
 import { readNotedPlaces } from '../store/lmdb/noted-places.ts';
 import { BackupError } from './backup-error.ts';
@@ -180,6 +181,7 @@ async function moveIn(dataDir: string): Promise<void> {
 async function logRestore(options: RestoreOptions, mark: Mark): Promise<Appended> {
   const { dataDir, keyPassphrase, agent, origin } = options;
   const { backup_id, sth, replaced, entry_id, started_at, anchor_path } = mark;
+  await recordInstance(dataDir); // not in the backup, but its log may record that the file exists
   const ledger = await openLedger({
     dataDir,
     anchorPath: anchor_path,

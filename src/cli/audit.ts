@@ -4,12 +4,14 @@ import { type AuditResult, audit, defaultMaxAgeMs } from '../client/auditor.ts';
 import type { SignedCheckpoint } from '../client/checkpoint.ts';
 import { auditEntries, type CheckedRange, type FalseHead, WrongRoot } from '../client/entries.ts';
 import { dateFault } from '../client/entry-dates.ts';
+import { fetchSignedEntries } from '../client/entry-evidence.ts';
 import type { Evidence } from '../client/evidence.ts';
 import { Fault } from '../client/fault.ts';
 import { fingerprint } from '../client/key-set.ts';
-import { emptyTree, type TreeEdge } from '../client/leaf-audit.ts';
+import { DuplicateEntry, emptyTree, type TreeEdge } from '../client/leaf-audit.ts';
 import { httpLog, type LogSource } from '../client/log-source.ts';
 import type { CheckedEntries, Pin } from '../client/pin.ts';
+import type { SignedHead } from '../client/tree-head.ts';
 import { comparePins } from './compare-pins.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { nativeVerifier } from './native-ed25519.ts';
@@ -105,6 +107,10 @@ export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Re
     };
     return entriesReport(log, result.pin, checked, details, file, now);
   }
+  if (checked instanceof DuplicateEntry) {
+    const wanted = checked.indices.map((leafIndex) => ({ leafIndex, head: result.pin.head }));
+    return signedEntriesReport(log, result, checked, wanted, {}, file, now);
+  }
   if (checked instanceof Fault) return faultReport(checked);
   if (checked !== undefined && 'fault' in checked) {
     const { fault, head: earlier, ...details } = checked;
@@ -116,10 +122,16 @@ export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Re
     result.newKey === 'accepted' && pin !== undefined ? await keepPin(file, pin, now) : undefined;
   const saved = await savePin(file, { ...result.pin, ...(entries && { entries }) }, pin);
   if (!saved) return auditOnce(log, options);
+  const [first] = checked?.dates ?? [];
   const misdated = dateFault(checked?.dates ?? []);
   // The tree is what the log signed, so the pin still moves; wrong dates are reported only once.
-  if (misdated !== undefined)
-    return { ...faultReport(misdated), lines: ['The pin was updated: the entries are in the signed tree.'] };
+  if (misdated !== undefined && first !== undefined) {
+    const wanted = [{ leafIndex: first.index, head: first.head }];
+    const before = first.before && { pinnedHead: first.before };
+    const report = await signedEntriesReport(log, result, misdated, wanted, { ...before }, file, now);
+    const lines = report.lines.map((line) => line.replace('; the pin was not changed', ''));
+    return { ...report, lines: [...lines, 'The pin was updated: the entries are in the signed tree.'] };
+  }
   return soundReport(result, checked, { file, replaced });
 }
 
@@ -139,6 +151,21 @@ async function entriesReport(
   return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
 }
 
+/** Saves evidence of entries that break the rules of the log, with the heads that cover them. */
+async function signedEntriesReport(
+  log: LogSource,
+  { pin, keys }: Sound,
+  fault: Fault,
+  wanted: Parameters<typeof fetchSignedEntries>[1],
+  details: Pick<Evidence, 'pinnedHead'>,
+  file: string,
+  now: number,
+): Promise<Report> {
+  const entries = await fetchSignedEntries(log, wanted, keys);
+  if (entries instanceof Fault) return faultReport(fault);
+  return entriesReport(log, pin, fault, { ...details, entries }, file, now);
+}
+
 /**
  * Returns where to continue: after the entries of the pin, unless all entries are requested or the file of
  * their ids is incomplete.
@@ -147,11 +174,11 @@ async function startingPoint(
   { allEntries }: AuditFlags,
   before: CheckedEntries | undefined,
   file: string,
-): Promise<{ start: TreeEdge; ids: IdFile }> {
+): Promise<{ start: TreeEdge; startHead?: SignedHead; ids: IdFile }> {
   const known = allEntries ? undefined : before;
   const ids = known === undefined ? undefined : await IdFile.open(`${file}.ids`, known.head.size);
   if (known !== undefined && ids !== undefined)
-    return { start: { size: known.head.size, edge: known.edge }, ids };
+    return { start: { size: known.head.size, edge: known.edge }, startHead: known.head, ids };
   return { start: emptyTree, ids: (await IdFile.open(`${file}.ids`, 0))! };
 }
 
@@ -161,17 +188,17 @@ async function checkEntries(
   options: AuditFlags,
   file: string,
 ): Promise<(CheckedRange & { readonly from: number }) | FalseHead | Fault> {
-  const { start, ids } = await startingPoint(options, next.entries, file);
+  const from = await startingPoint(options, next.entries, file);
   const onProgress = reporter('entries', options.progress);
   try {
     const checked = await auditEntries(
       log,
       { head: next.head, keys },
-      { start, ids, verify: nativeVerifier(), trusted: next.keys, ...(onProgress && { onProgress }) },
+      { ...from, verify: nativeVerifier(), trusted: next.keys, ...(onProgress && { onProgress }) },
     );
-    return checked instanceof Fault || 'fault' in checked ? checked : { ...checked, from: start.size };
+    return checked instanceof Fault || 'fault' in checked ? checked : { ...checked, from: from.start.size };
   } finally {
-    await ids.close();
+    await from.ids.close();
   }
 }
 

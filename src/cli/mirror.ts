@@ -22,6 +22,7 @@ import { addRoundOptions, type RoundOptions, runRounds } from './rounds.ts';
 
 interface Options extends RoundOptions {
   readonly to: string;
+  readonly recheck?: true;
 }
 
 export function mirrorCommand(done: (code: ExitCode) => void): Command {
@@ -30,7 +31,8 @@ export function mirrorCommand(done: (code: ExitCode) => void): Command {
       'keep a verified copy of a log in a folder that any static file server can serve (C2SP tlog-tiles)',
     )
     .argument('<url>', 'URL of the service', serviceUrl)
-    .requiredOption('--to <folder>', 'folder for the copy and the pin of the log');
+    .requiredOption('--to <folder>', 'folder for the copy and the pin of the log')
+    .option('--recheck', 'also verify every file in the folder, and fetch damaged and missing files again');
   return addRoundOptions(command).action(async (url: string, options: Options) =>
     done(await run(url, options)),
   );
@@ -80,24 +82,34 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   const found =
     before && (await compareWithFolder(log, before, checkpoint, { head: result.pin.head, keys, pinnedKeys }));
   if (found !== undefined) return rejected(found.fault, found.evidence);
-  if (before !== undefined && checkpoint.size < before.size) return report(before, 'behind', undefined, root);
+  const { recheck = false } = options;
+  const ahead = before !== undefined && checkpoint.size < before.size ? before : undefined;
+  if (ahead !== undefined && !recheck) return report(ahead, 'behind', undefined, root);
 
   const entries = await canReadEntries(log, checkpoint.size);
   if (entries instanceof Fault) return rejected(entries);
   const onProgress = reporter('entries', options.progress);
-  const failed = await mirrorTree(log, folder, checkpoint, {
+  const repaired: string[] = [];
+  const failed = await mirrorTree(log, folder, ahead ?? checkpoint, {
     from: before?.size ?? 0,
     entries,
+    recheck,
+    onRepaired: (path) => repaired.push(path),
     ...(onProgress && { onProgress }),
   });
   if (failed !== undefined) return rejected(failed);
+  if (ahead !== undefined) {
+    await folder.flush();
+    return report(ahead, 'rechecked', entries, root, repaired);
+  }
   await folder.write('keys.json', writeKeySet(keys.values()));
   if (!(await savePin(pinFile, result.pin, pin))) return once(log, options);
   await folder.flush();
   await folder.write('checkpoint', checkpoint.note);
   await folder.flush();
   await folder.removeSuperseded();
-  return report(checkpoint, before?.size === checkpoint.size ? 'unchanged' : 'extended', entries, root);
+  const status = recheck ? 'rechecked' : before?.size === checkpoint.size ? 'unchanged' : 'extended';
+  return report(checkpoint, status, entries, root, repaired);
 }
 
 /**
@@ -135,9 +147,13 @@ async function compareWithFolder(
   return accuse({ ...about, ...trust, checkpoints: [before.note, checkpoint.note] }, fault, log);
 }
 
+/** Maximum number of repaired files in a report. */
+const maxNamed = 20;
+
 const outcomes = {
   extended: 'Copied: every tile was compared with the signed root.',
   unchanged: 'Nothing new.',
+  rechecked: 'Rechecked: every file in the folder was compared with the signed root.',
   behind: 'The log serves an older checkpoint than the folder has: nothing was changed.',
 } as const;
 
@@ -146,6 +162,7 @@ function report(
   status: keyof typeof outcomes,
   entries: boolean | undefined,
   folder: string,
+  repaired: readonly string[] = [],
 ): Report {
   const { origin, size, root } = checkpoint;
   const lines = [
@@ -153,6 +170,8 @@ function report(
     `size         ${size}`,
     `root         ${bytesToHex(root)}`,
     outcomes[status],
+    ...repaired.slice(0, maxNamed).map((path) => `Fetched again: ${path}`),
+    ...(repaired.length > maxNamed ? [`and ${repaired.length - maxNamed} more files.`] : []),
     ...(entries === false
       ? ['Hashes only: copying entries requires a token that may read them (--token).']
       : []),
@@ -165,8 +184,9 @@ function report(
     entries,
     cosigned_by: cosignerFields(checkpoint),
     folder,
+    ...(status === 'rechecked' ? { repaired: repaired.length, files: repaired.slice(0, maxNamed) } : {}),
   };
   // The state is equal if this round found nothing new, so that `--watch` does not report it again.
-  const state = `${status === 'behind' ? 'behind' : 'copied'} ${size} ${entries}`;
+  const state = `${status === 'behind' ? 'behind' : 'copied'} ${size} ${entries} ${repaired.join(' ')}`;
   return { exit: exitCodes.ok, state, lines, fields };
 }

@@ -82,6 +82,11 @@ async function serve(options: Options, logs: readonly VerifierKey[], state: Stat
   process.stdout.write(`${vkey}\n`);
   if (state.evidence.length > 0)
     log.error({ evidence: state.evidence }, 'logs contradicted themselves in earlier runs');
+  if (state.rejected.length > 0)
+    log.warn(
+      { rejected: state.rejected },
+      'signed checkpoints were rejected in earlier runs: compare them with `candor audit --compare`',
+    );
   log.info({ url: server.url, pid: process.pid, vkey, logs: logs.map(({ name }) => name) }, 'listening');
   await stopped;
   await server.close();

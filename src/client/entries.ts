@@ -8,7 +8,7 @@ import { Fault } from './fault.ts';
 import { headsBetween } from './head-history.ts';
 import type { KeySet } from './key-set.ts';
 import { fetchAllKeys } from './latest.ts';
-import { emptyTree, LeafAudit, type TreeEdge } from './leaf-audit.ts';
+import { DuplicateEntry, emptyTree, LeafAudit, type TreeEdge } from './leaf-audit.ts';
 import { type LogSource, NotFound, patient } from './log-source.ts';
 import { placeOfMismatch, TileAudit, type TileMismatch } from './tile-audit.ts';
 import { fetchEntryBundle, fetchRoot } from './tiles.ts';
@@ -35,6 +35,8 @@ export interface SeenIds {
 export interface EntriesOptions {
   /** The tree whose entries were already checked. Default: the empty tree, so that all are checked. */
   readonly start?: TreeEdge;
+  /** The head of that tree. */
+  readonly startHead?: SignedHead | undefined;
   /** Verifier for signatures of entries, under the same policy as the default @noble/ed25519 (1 ms each). */
   readonly verify?: Ed25519Verifier;
   /** Default: only duplicates less than about 260,000 entries apart are found. */
@@ -98,7 +100,7 @@ export async function auditEntries(
   const source = patient(log);
   const leaves = new LeafAudit(keys, start, verify);
   const tiles = new TileAudit(source, start.size);
-  const history = new HistoryCheck(source, start.size, head);
+  const history = new HistoryCheck(source, start.size, head, options.startHead);
   const add = async (canonical: Uint8Array) => {
     const entry = leaves.add(canonical, tiles.onNode);
     if (!(entry instanceof Fault) || entry.code !== 'UNKNOWN_KEY') return entry;
@@ -120,13 +122,13 @@ export async function auditEntries(
       if (failed !== undefined) return failed;
     }
     const duplicateIndices = await ids?.add(added, first);
-    if (duplicateIndices !== undefined) return duplicate(duplicateIndices);
+    if (duplicateIndices !== undefined) return new DuplicateEntry(duplicateIndices);
     const failed = await tiles.checkFull();
     if (failed !== undefined) return failed;
     onProgress?.(leaves.size, head.size);
   }
   const duplicateIndices = await ids?.finish();
-  if (duplicateIndices !== undefined) return duplicate(duplicateIndices);
+  if (duplicateIndices !== undefined) return new DuplicateEntry(duplicateIndices);
   const failed = await tiles.checkPartial(leaves.tree);
   if (failed !== undefined) return failed;
   const { mismatch } = tiles;
@@ -154,11 +156,14 @@ class HistoryCheck {
   readonly #heads: AsyncGenerator<SignedHead | Fault, void>;
   readonly #last: SignedHead;
   #next: SignedHead | undefined;
+  /** The head before `next`. */
+  #before: SignedHead | undefined;
   #started = false;
   #falseHead: SignedHead | undefined;
   #trueHead: SignedHead | undefined;
 
-  constructor(log: LogSource, from: number, last: SignedHead) {
+  constructor(log: LogSource, from: number, last: SignedHead, before: SignedHead | undefined) {
+    this.#before = before;
     this.#heads = headsBetween(log, from + 1, last.size);
     this.#last = last;
   }
@@ -177,7 +182,7 @@ class HistoryCheck {
   async check(leaves: LeafAudit, occurredAt: string): Promise<Fault | undefined> {
     const failed = this.#started ? undefined : await this.#advance();
     if (failed !== undefined) return failed;
-    this.dates.check(leaves.size - 1, occurredAt, this.#next ?? this.#last);
+    this.dates.check(leaves.size - 1, occurredAt, this.#next ?? this.#last, this.#before);
     while (this.#next !== undefined && this.#next.size <= leaves.size) {
       if (this.#next.size === leaves.size) {
         if (equalHashes(leaves.root(), this.#next.root)) this.#trueHead = this.#next;
@@ -193,6 +198,7 @@ class HistoryCheck {
     this.#started = true;
     const { value } = await this.#heads.next();
     if (value instanceof Fault) return value instanceof NotFound ? undefined : value;
+    this.#before = this.#next ?? this.#before;
     this.#next = value ?? undefined;
     return undefined;
   }
@@ -226,10 +232,6 @@ async function againstHistory(
   const contradiction = result === undefined || result instanceof Fault ? undefined : result;
   if (contradiction?.fault.kind === 'misbehaviour') return { ...contradiction, head };
   return new WrongRoot(found, found.served, head, contradiction?.answer);
-}
-
-function duplicate([first, second]: readonly [number, number]): Fault {
-  return new Fault('DUPLICATE_ENTRY', `entries ${first} and ${second} have the same id`);
 }
 
 /** Yields the entries of [from, to) in order, one bundle at a time; ends with the first fault. */

@@ -13,8 +13,30 @@ export interface DateFinding {
   readonly code: 'BACKDATED' | 'FUTURE';
   readonly index: number;
   readonly occurredAt: string;
-  /** Time of the first head that covers the entry, epoch milliseconds. */
-  readonly coveredAtMs: number;
+  /** The first head that covers the entry. */
+  readonly head: SignedHead;
+  /** The last head that does not cover the entry, if known. */
+  readonly before: SignedHead | undefined;
+}
+
+/** Returns whether the date precedes the head by more than the log allows, or is not a valid date. */
+export function isLongBefore(date: string, head: SignedHead): boolean {
+  const atMs = Date.parse(date);
+  return Number.isNaN(atMs) || atMs < millisecondsOf(head) - maxAgeMs - clockToleranceMs;
+}
+
+/** Returns whether the date is later than the head by more than the allowed clock difference. */
+export function isAfterHead(date: string, head: SignedHead): boolean {
+  return Date.parse(date) > millisecondsOf(head) + clockToleranceMs;
+}
+
+/** Returns the time of the head, ISO 8601. */
+export function timeOf(head: SignedHead): string {
+  return new Date(millisecondsOf(head)).toISOString();
+}
+
+function millisecondsOf({ timestampNs }: SignedHead): number {
+  return Number(timestampNs / 1_000_000n);
 }
 
 /**
@@ -24,13 +46,11 @@ export interface DateFinding {
 export class EntryDates {
   readonly findings: DateFinding[] = [];
 
-  check(index: number, occurredAt: string, { timestampNs }: SignedHead): void {
-    const coveredAtMs = Number(timestampNs / 1_000_000n);
-    const atMs = Date.parse(occurredAt);
-    const isLate = Number.isNaN(atMs) || atMs < coveredAtMs - maxAgeMs - clockToleranceMs;
-    if (!isLate && atMs <= coveredAtMs + clockToleranceMs) return;
+  check(index: number, occurredAt: string, head: SignedHead, before: SignedHead | undefined): void {
+    const isLate = isLongBefore(occurredAt, head);
+    if (!isLate && !isAfterHead(occurredAt, head)) return;
     const code = isLate ? 'BACKDATED' : 'FUTURE';
-    if (this.findings.length < maxFindings) this.findings.push({ code, index, occurredAt, coveredAtMs });
+    if (this.findings.length < maxFindings) this.findings.push({ code, index, occurredAt, head, before });
   }
 }
 
@@ -38,11 +58,10 @@ export class EntryDates {
 export function dateFault(findings: readonly DateFinding[]): Fault | undefined {
   const [first] = findings;
   if (first === undefined) return undefined;
-  const { code, index, occurredAt, coveredAtMs } = first;
+  const { code, index, occurredAt, head } = first;
   const more = findings.length === 1 ? '' : `, and at least ${findings.length - 1} more entries are misdated`;
-  const head = new Date(coveredAtMs).toISOString();
   return new Fault(
     code,
-    `entry ${index} is dated ${occurredAt}, but the first head that covers it ${head}${more}`,
+    `entry ${index} is dated ${occurredAt}, but the first head that covers it ${timeOf(head)}${more}`,
   );
 }

@@ -5,6 +5,7 @@ import { bytesToHex } from '../tlog/hex.ts';
 import type { Hash } from '../tlog/tree.ts';
 import { readClaim } from './bundle-proofs.ts';
 import { type Corroboration, maxCorroborations } from './corroboration.ts';
+import type { SignedEntry } from './entry-evidence.ts';
 import { type Exact, hex, members, parseExact, safeInteger, string } from './exact-json.ts';
 import { Fault } from './fault.ts';
 import { type KeyLink, maxLinks } from './key-chain.ts';
@@ -50,6 +51,8 @@ export interface Evidence {
   readonly answer?: string;
   /** The tree that was served under `head`. */
   readonly served?: ServedTree;
+  /** Entries that break the rules of the log, under signed heads. */
+  readonly entries?: readonly SignedEntry[];
   /** Proof of when the trees of the heads existed. */
   readonly corroboration?: readonly Corroboration[];
   /** When `head` was first seen, ISO 8601, by the clock of another auditor. Default: `foundAt`. */
@@ -102,6 +105,7 @@ export function writeEvidence(evidence: Evidence): string {
     evidence.head === undefined ? '' : `,"head":${writeTreeHead(evidence.head)}`,
     evidence.pinnedKeys === undefined ? '' : `,"pinned_keys":${writeKeys(evidence.pinnedKeys.values())}`,
     evidence.links === undefined ? '' : `,"links":[${evidence.links.map(writeLink).join()}]`,
+    evidence.entries === undefined ? '' : `,"entries":[${evidence.entries.map(writeLink).join()}]`,
     `,"keys":${writeKeys(evidence.keys.values())}`,
   ];
   return `${about.slice(0, -1)}${parts.join('')}}\n`;
@@ -135,6 +139,7 @@ export function parseEvidence(text: string): Evidence | Fault {
     pinnedAt: [fields.pinned_at, textOf('pinned_at')],
     headSeenAt: [fields.head_seen_at, textOf('head_seen_at')],
     links: [fields.links, readLinks],
+    entries: [fields.entries, readLinks],
   });
   if (parts instanceof Fault) return parts;
   const read = { code, message, log, foundAt, keys, ...parts };
@@ -154,7 +159,7 @@ function writeLink({ leaf, path, head }: KeyLink): string {
 
 function readLinks(json: Exact | undefined): KeyLink[] | Fault {
   if (!Array.isArray(json) || json.length > maxLinks)
-    return malformed(`links: must be a list of at most ${maxLinks} rotations`);
+    return malformed(`links, entries: must be a list of at most ${maxLinks} entries`);
   const links: KeyLink[] = [];
   for (const item of json) {
     const leaf = readLeaf(item);

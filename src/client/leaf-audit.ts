@@ -19,6 +19,16 @@ export interface TreeEdge {
   readonly edge: readonly Hash[];
 }
 
+/** Two entries have the same id. */
+export class DuplicateEntry extends Fault {
+  readonly indices: readonly [number, number];
+
+  constructor(indices: readonly [number, number]) {
+    super('DUPLICATE_ENTRY', `entries ${indices[0]} and ${indices[1]} have the same id`);
+    this.indices = indices;
+  }
+}
+
 export const emptyTree: TreeEdge = { size: 0, edge: [] };
 
 /**
@@ -30,8 +40,9 @@ export class LeafAudit {
   readonly #verify: Ed25519Verifier;
   readonly #minRecentIds: number;
   readonly #range: CompactRange;
-  #ids = new Set<string>();
-  #olderIds = new Set<string>();
+  /** Indices by id. */
+  #ids = new Map<string, number>();
+  #olderIds = new Map<string, number>();
   #byRevokedKeys = 0;
 
   /** `verify` replaces the default signature verification, under the same policy (see ed25519.ts). */
@@ -79,20 +90,22 @@ export class LeafAudit {
     const verified = verifyEntry({ leafIndex, canonical }, this.#keys, this.#verify);
     if (verified instanceof Fault) return new Fault(verified.code, `entry ${leafIndex}: ${verified.message}`);
     const { entry, key } = verified;
-    if (!this.#isNew(entry.id))
-      return new Fault('DUPLICATE_ENTRY', `entry ${leafIndex} has the id ${entry.id} of an earlier entry`);
+    const earlier = this.#addId(entry.id, leafIndex);
+    if (earlier !== undefined) return new DuplicateEntry([earlier, leafIndex]);
     if (key.state === 'revoked') this.#byRevokedKeys += 1;
     this.#range.append(leafHash(sha256, canonical), onNode);
     return entry;
   }
 
-  #isNew(id: string): boolean {
-    if (this.#ids.has(id) || this.#olderIds.has(id)) return false;
+  /** Records the id, or returns the index of an earlier entry with the same id. */
+  #addId(id: string, index: number): number | undefined {
+    const earlier = this.#ids.get(id) ?? this.#olderIds.get(id);
+    if (earlier !== undefined) return earlier;
     if (this.#ids.size >= this.#minRecentIds) {
       this.#olderIds = this.#ids;
-      this.#ids = new Set();
+      this.#ids = new Map();
     }
-    this.#ids.add(id);
-    return true;
+    this.#ids.set(id, index);
+    return undefined;
   }
 }

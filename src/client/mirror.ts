@@ -25,6 +25,10 @@ export interface MirrorOptions {
   readonly from: number;
   /** Whether to copy entries in addition to hashes. */
   readonly entries: boolean;
+  /** Whether to verify all files of the folder's tree too, and to fetch damaged and missing files again. */
+  readonly recheck?: boolean;
+  /** Called for each file of the folder's tree that was fetched again. */
+  onRepaired?(path: string): void;
   /** Called from time to time: leaves below `next` of `end` are done. */
   onProgress?(next: number, end: number): void;
 }
@@ -67,25 +71,29 @@ class TreeCopy {
   }
 
   async run(): Promise<Fault | undefined> {
-    const edge = await this.#edge();
+    const existing = this.#options.recheck ? await this.#edge((tile) => this.#existing(tile)) : undefined;
+    const edge = Array.isArray(existing) ? existing : await this.#edge((tile) => fetchTile(this.#log, tile));
     if (edge instanceof Fault) return edge;
     for (const { tile, hashes } of edge) {
       const failed = (await this.#below(tile, hashes)) ?? (await this.#store(tile, hashes));
       if (failed !== undefined) return failed;
     }
-    return this.#options.entries ? this.#earlierEntries() : undefined;
+    return this.#options.entries && !this.#options.recheck ? this.#earlierEntries() : undefined;
   }
 
-  /** Fetches the tiles on the right edge, highest first, and checks their root. */
-  async #edge(): Promise<{ tile: TileAddress; hashes: Hash[] }[] | Fault> {
+  /** Reads the tiles on the right edge, highest first, and checks their root. */
+  async #edge(
+    hashesOf: (tile: TileAddress) => Promise<Hash[] | Fault | undefined>,
+  ): Promise<{ tile: TileAddress; hashes: Hash[] }[] | Fault> {
     const { size, root } = this.#tree;
     const edge = new Map<number, { tile: TileAddress; hashes: Hash[] }>();
     for (let level = 0; size >= pageColumns ** level; level++) {
       const index = Math.floor(size / pageColumns ** (level + 1));
       const width = pageWidth({ level, index }, size);
       if (width === 0) continue;
-      const hashes = await fetchTile(this.#log, { level, index, width });
-      if (hashes instanceof Fault) return hashes;
+      const hashes = await hashesOf({ level, index, width });
+      if (!Array.isArray(hashes))
+        return hashes ?? new Fault('WRONG_TILE', `/${tilePath({ level, index, width })} is missing`);
       edge.set(level, { tile: { level, index, width }, hashes });
     }
     const hashAt = (at: { readonly level: number; readonly index: number }): Hash => {
@@ -106,7 +114,8 @@ class TreeCopy {
     if (level === 0) return undefined;
     const first = index * pageColumns;
     const leaves = pageColumns ** level;
-    let column = Math.max(0, Math.floor(this.#options.from / leaves) - first);
+    const from = this.#options.recheck ? 0 : this.#options.from;
+    let column = Math.max(0, Math.floor(from / leaves) - first);
     while (column < hashes.length) {
       const group = hashes.slice(column, column + (level === 1 ? concurrency : 1));
       const copies = group.map((hash, i) =>
@@ -135,8 +144,15 @@ class TreeCopy {
   async #store(tile: TileAddress, hashes: readonly Hash[]): Promise<Fault | undefined> {
     const existing = await this.#existing(tile);
     const isUnchanged = existing?.every((hash, i) => equalHashes(hash, hashes[i]!)) ?? false;
-    if (!isUnchanged) await this.#folder.write(tilePath(tile), joined(hashes));
+    if (!isUnchanged) await this.#write(tilePath(tile), tile, joined(hashes));
     return this.#entriesOf(tile, hashes);
+  }
+
+  async #write(path: string, { level, index }: TileAddress, bytes: Uint8Array): Promise<void> {
+    const isOld = (index + 1) * pageColumns ** (level + 1) <= this.#options.from;
+    const isRepair = this.#options.recheck && (isOld || (await this.#folder.read(path)) !== undefined);
+    await this.#folder.write(path, bytes);
+    if (isRepair) this.#options.onRepaired?.(path);
   }
 
   async #existing(tile: TileAddress): Promise<Hash[] | undefined> {
@@ -150,12 +166,18 @@ class TreeCopy {
     { level, index, width }: TileAddress,
     hashes: readonly Hash[],
   ): Promise<Fault | undefined> {
-    if (level > 0 || !this.#options.entries) return undefined;
+    const { entries: areWanted, recheck } = this.#options;
+    if (level > 0 || !(areWanted || recheck)) return undefined;
     const path = entriesPath(index, width);
     const wrongIn = (list: readonly Uint8Array[]) =>
       hashes.findIndex((hash, i) => list[i] === undefined || !equalHashes(leafHash(sha256, list[i]), hash));
     const existing = await this.#folder.read(path);
-    if (existing !== undefined && wrongIn(decoded(existing, width)) < 0) return undefined;
+    if (existing === undefined ? !areWanted : wrongIn(decoded(existing, width)) < 0) return undefined;
+    if (!areWanted)
+      return new Fault(
+        'WRONG_TILE',
+        `/${path} is damaged; fetching entries requires a token that may read them`,
+      );
     const entries = await fetchEntryBundle(this.#log, index, width);
     if (entries instanceof Fault) return entries;
     const wrong = wrongIn(entries);
@@ -164,7 +186,7 @@ class TreeCopy {
         'WRONG_TILE',
         `/${path}: entry ${index * pageColumns + wrong} differs from the logged one`,
       );
-    await this.#folder.write(path, encodeEntryBundle(entries));
+    await this.#write(path, { level, index, width }, encodeEntryBundle(entries));
     return undefined;
   }
 

@@ -15,6 +15,7 @@ import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes, type Hash } from '../tlog/tree.ts';
 import { verifyCheckpoint } from './checkpoint.ts';
 import { type DatedRoot, earliestProof } from './corroboration.ts';
+import { describeEntries } from './entry-evidence.ts';
 import type { Evidence } from './evidence.ts';
 import { Fault } from './fault.ts';
 import { followLinks } from './key-chain.ts';
@@ -77,7 +78,9 @@ export function judge(evidence: Evidence, trusted?: KeySet, dated: readonly Date
     open ??
     (refused.length > 0
       ? refused.map(({ code, message }) => `${code}: ${message}`).join('; ')
-      : (unproven[evidence.code] ?? 'the signed statements do not contradict each other'));
+      : (describeEntries(evidence, inUse(trustedKeys(evidence, trusted, dated))) ??
+        unproven[evidence.code] ??
+        'the signed statements do not contradict each other'));
   return { convicts: false, reason, signers: signersOf(signed), basis: [] };
 }
 

@@ -226,11 +226,14 @@ export class DurableLedger implements Ledger {
         next: (entries) => this.#enqueue(entries),
       });
       this.#keyChanges = new KeyChanges({
-        ...{ keys, clock, hooks, sequencer: this.#sequencer, findings: parts.findings },
+        ...{ keys, hooks, sequencer: this.#sequencer, findings: parts.findings },
+        clock: () => this.#keyTime,
         indexOf: (id) => this.#forAppend(() => storage.indexOf(id)),
         schedule: options.rotation ?? noRotation,
-        findings: parts.findings,
-        append: (entries) => this.append(entries),
+        append: async (entries) => {
+          this.#requireLife();
+          return this.#append(entries, 'even without a clock');
+        },
       });
     }
   }
@@ -259,17 +262,21 @@ export class DurableLedger implements Ledger {
   }
 
   async append(entries: readonly UnsignedEntry[]): Promise<Appended[]> {
-    if (this.#isLifePending)
-      throw new ServiceError('UNAVAILABLE', 'the first entry of this life of the log cannot be written yet');
+    this.#requireLife();
     return this.#append(entries);
   }
 
-  async #append(entries: readonly UnsignedEntry[]): Promise<Appended[]> {
-    const { sequencer, signer } = this.#appendable();
+  #requireLife(): void {
+    if (!this.#isLifePending) return;
+    throw new ServiceError('UNAVAILABLE', 'the first entry of this life of the log cannot be written yet');
+  }
+
+  async #append(entries: readonly UnsignedEntry[], when?: 'even without a clock'): Promise<Appended[]> {
+    const { sequencer, signer } = this.#appendable(when);
     if (!Array.isArray(entries) || entries.length === 0)
       throw invalidField('entries', 'must be a list of entries');
     sequencer.checkRoom(entries.length + signer.entries);
-    const nowMs = milliseconds(this.#parts.clock.now());
+    const nowMs = milliseconds(when === undefined ? this.#parts.clock.now() : this.#keyTime);
     const drafts = entries.map((entry, i) => {
       const draft = draftEntry(entry, `entries[${i}]`);
       checkWindow(entry, nowMs, `entries[${i}]`);
@@ -462,6 +469,7 @@ export class DurableLedger implements Ledger {
     await this.#outside.close();
     await this.#copying?.catch(() => undefined);
     await this.#parts.storeAge.write();
+    if (this.#sequencer !== undefined) await this.#parts.clockMemory.write(this.#parts.clock.memory);
     await this.#parts.agent?.close();
     await this.#parts.storage?.close();
   }
@@ -481,7 +489,7 @@ export class DurableLedger implements Ledger {
   }
 
   async #changeKeys(change: (changes: KeyChanges) => Promise<KeyChange>): Promise<ChangedKey> {
-    this.#appendable();
+    this.#appendable('even without a clock'); // a stolen key must be revoked immediately
     if (this.#outside.isAnchorLost) throw degraded(anchorLost); // the change could not be logged
     if (this.#keyChanges === undefined) throw new Error('a healthy ledger can change its keys');
     const { key, entryIds } = await change(this.#keyChanges);
@@ -499,11 +507,13 @@ export class DurableLedger implements Ledger {
     return reads;
   }
 
-  #appendable(): { sequencer: Sequencer; signer: EntrySigner<Appended[]> } {
+  /** @param when - set for changes of keys, which are logged even if the clock is refused */
+  #appendable(when?: 'even without a clock'): { sequencer: Sequencer; signer: EntrySigner<Appended[]> } {
     if (this.#closing !== undefined) throw new ServiceError('UNAVAILABLE', 'the ledger is closing');
     if (this.#isSound) this.#checkClock();
     const health = this.#shownHealth;
-    if (health.state === 'degraded') throw degraded(health);
+    const isExempt = when !== undefined && health.state === 'degraded' && health.fault === 'clock';
+    if (health.state === 'degraded' && !isExempt) throw degraded(health);
     if (this.#sequencer === undefined || this.#signer === undefined)
       throw new Error('a healthy ledger has no sequencer');
     this.#sequencer.checkRoom(0); // refuses all signing while commits are held
@@ -586,6 +596,16 @@ export class DurableLedger implements Ledger {
     this.#health = fault === undefined ? { state: 'ok' } : clockRefused(fault);
     this.#count();
     void clockMemory.write(clock.memory);
+  }
+
+  /**
+   * The time for changes of keys. If the clock is refused because the last head is ahead of it, the time of that
+   * head, because auditors report entries that are older than their head.
+   */
+  get #keyTime(): bigint {
+    const now = this.#parts.clock.now();
+    const last = this.#head?.timestampNs ?? 0n;
+    return this.#health.state === 'degraded' && last > now ? last : now;
   }
 
   /** Age of the last head in milliseconds, at most `idleMs`. */

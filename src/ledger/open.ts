@@ -1,6 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freeBytesOf } from '../free-bytes.ts';
+import { limits } from '../limits.ts';
 import { isDiskFull } from '../write-errors.ts';
 import { type ObservedAnchor, observeAnchor } from './anchor.ts';
 import { cutShort, inspectFile } from './check/inspect-file.ts';
@@ -15,7 +17,7 @@ import { finishKeyFiles } from './keys/key-takeover.ts';
 import { openAgent } from './keys/open-agent.ts';
 import { finishLifeKeys } from './keys/start-life.ts';
 import type { LedgerHealth } from './ledger.ts';
-import { checkInstance, recordInstance } from './lives/instance.ts';
+import { checkInstance, instanceFile, recordInstance } from './lives/instance.ts';
 import { StoreAge } from './lives/store-age.ts';
 import { LogClock, type SteadyClock, systemSteadyClock } from './log-clock.ts';
 import { OpenFindings } from './open-findings.ts';
@@ -73,7 +75,10 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     const found = await openStorage(options, anchorPath, anchor, begun);
     storage = found.storage;
     storage = options.hooks?.storage?.(storage) ?? storage;
-    const isRecorded = options.detectCopies === false || (await checkInstance(dataDir));
+    const detectCopies = options.detectCopies !== false;
+    const { storage: opened } = found;
+    const hasInstance = () => readable(() => opened.hasInstance);
+    const isRecorded = !detectCopies || (await checkInstance(dataDir, hasInstance));
     if (keys.damaged.length > 0) throw keysDamaged(keys.damaged);
     if (found.cut) throw cutShort();
     const latest = readableHead(storage);
@@ -111,7 +116,11 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     finishKeyFiles(keys);
     keys.rename(options.origin);
     raiseHeadFindings({ storage, keys, findings }, witnesses);
+    // After a crash between the two writes, the next start finds the file and records it.
     if (!isRecorded) await recordInstance(dataDir).catch(unlessDiskFull);
+    const freeBytes = options.freeBytes ?? (() => freeBytesOf(dataDir));
+    const isWritten = detectCopies && existsSync(join(dataDir, instanceFile));
+    if (isWritten && !hasInstance() && freeBytes() >= limits.minFreeLedgerDiskBytes) storage.recordInstance();
     recovered = log;
   } catch (error) {
     if (!(error instanceof UntrustedLogError)) throw error;
@@ -156,7 +165,7 @@ async function openStorage(
   if (!isThere && anchor.kind === 'unavailable') throw new Error(anchor.why);
   const { cut } = isThere ? inspectFile(path) : { cut: false };
   const storage = openFile(path);
-  if (stateOf(storage) === 'new' && traces.length > 0) {
+  if (readable(() => storage.state) === 'new' && traces.length > 0) {
     await storage.close();
     throw lost(traces);
   }
@@ -238,9 +247,9 @@ function isSystemError(error: unknown): boolean {
   return 'syscall' in error || (typeof code === 'number' && code > 0);
 }
 
-function stateOf(storage: LedgerStorage): LedgerStorage['state'] {
+function readable<T>(read: () => T): T {
   try {
-    return storage.state;
+    return read();
   } catch (error) {
     if (error instanceof DamagedError) throw corrupt(error.message);
     throw error;

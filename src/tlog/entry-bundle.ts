@@ -6,7 +6,7 @@ import { TlogError } from './fault.ts';
 import { pageColumns } from './page.ts';
 
 const lengthBytes = 2;
-const maxEntryBytes = 2 ** 16 - 1;
+export const maxEntryBytes = 2 ** 16 - 1;
 
 /** Encodes 1 to 256 entries of at most 65,535 bytes. Fault: bad_entry_bundle. */
 export function encodeEntryBundle(entries: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

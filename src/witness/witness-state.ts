@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DataFolder, lockFolder } from '../data-folder.ts';
 import { replaceFile } from '../durable-file.ts';
@@ -26,6 +26,7 @@ export interface LastCosigned {
 
 const suffix = '.checkpoint';
 const evidenceSuffix = '.evidence.json';
+const rejectedSuffix = '.rejected.note';
 const keyFileName = 'key.json';
 
 /** Identifies a log in file names and URLs: lowercase hex SHA-256 of its origin. */
@@ -39,6 +40,7 @@ export function originHash(origin: string): string {
  *     key.json                      the private key
  *     <origin hash>.checkpoint      for each log, the last cosigned note
  *     <origin hash>.<id>.evidence.json   contradiction of a log: never overwritten, limited in number per log
+ *     <origin hash>.<time>-<id>.rejected.note   signed by the log but not cosigned: does not convict alone
  *     lock
  *
  * Key and checkpoints are in one folder, because the key's guarantee depends on the checkpoints: if one is
@@ -51,15 +53,18 @@ export class WitnessState {
   readonly #latest: Map<string, LastCosigned>;
   /** File names. */
   readonly #evidence: Set<string>;
+  /** File names, the oldest first. */
+  #rejected: readonly string[];
 
   private constructor(
     folder: DataFolder,
     key: WitnessKey,
     latest: Map<string, LastCosigned>,
-    evidence: readonly string[],
+    names: readonly string[],
   ) {
     this.#folder = folder;
-    this.#evidence = new Set(evidence);
+    this.#evidence = new Set(names.filter((file) => file.endsWith(evidenceSuffix)));
+    this.#rejected = names.filter((file) => file.endsWith(rejectedSuffix)).sort();
     this.key = key;
     this.#latest = latest;
   }
@@ -89,8 +94,7 @@ export class WitnessState {
           parseCosigned(join(path, file), await readFile(join(path, file)), key),
         );
       }
-      const evidence = names.filter((file) => file.endsWith(evidenceSuffix));
-      return new WitnessState(folder, key, latest, evidence);
+      return new WitnessState(folder, key, latest, names);
     } catch (error) {
       folder.release();
       throw error;
@@ -115,12 +119,14 @@ export class WitnessState {
   }
 
   /**
-   * Stores a checkpoint and resolves once it is on disk. If it rejects, the previous checkpoint stays in
-   * effect.
+   * Stores a checkpoint and resolves once it is on disk; the same checkpoint is then removed from the rejected
+   * ones. If it rejects, the previous checkpoint stays in effect.
    */
   async store(hash: string, latest: LastCosigned): Promise<void> {
     await replaceFile(join(this.#folder.path, hash + suffix), latest.note, { mode: 0o644 });
     this.#latest.set(hash, latest);
+    const end = rejectedEnd(latest.note);
+    await this.#removeRejected(this.#rejectedOf(hash).filter((name) => name.endsWith(end)));
   }
 
   /** Paths of the evidence files of all logs. */
@@ -133,8 +139,7 @@ export class WitnessState {
    * path once it is on disk, or with undefined if `limits.maxWitnessEvidence` files of this log exist.
    */
   async storeEvidence(hash: string, texts: readonly string[], evidence: string): Promise<string | undefined> {
-    const id = bytesToHex(sha256(new TextEncoder().encode(texts.join('\n')))).slice(0, 16);
-    const name = `${hash}.${id}${evidenceSuffix}`;
+    const name = `${hash}.${idOf(texts.join('\n'))}${evidenceSuffix}`;
     const path = join(this.#folder.path, name);
     if (this.#evidence.has(name)) return path;
     const ofLog = [...this.#evidence].filter((file) => file.startsWith(hash));
@@ -144,9 +149,48 @@ export class WitnessState {
     return path;
   }
 
+  /** Paths of the rejected checkpoints of all logs. */
+  get rejected(): string[] {
+    return this.#rejected.map((name) => join(this.#folder.path, name));
+  }
+
+  /**
+   * Stores a checkpoint that the log signed and the witness rejected, once. Above `limits.maxWitnessRejected`, the
+   * first half and the latest ones remain, so that a flood can hide neither.
+   */
+  async storeRejected(hash: string, note: string, nowMs: number): Promise<void> {
+    const end = rejectedEnd(note);
+    const ofLog = this.#rejectedOf(hash);
+    if (ofLog.some((name) => name.endsWith(end))) return;
+    const name = `${hash}.${String(nowMs).padStart(15, '0')}${end}`;
+    await replaceFile(join(this.#folder.path, name), note, { mode: 0o644 });
+    this.#rejected = [...this.#rejected, name].sort();
+    const half = limits.maxWitnessRejected / 2;
+    await this.#removeRejected(ofLog.slice(half, Math.max(half, ofLog.length + 1 - half)));
+  }
+
+  #rejectedOf(hash: string): string[] {
+    return this.#rejected.filter((name) => name.startsWith(hash));
+  }
+
+  async #removeRejected(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    this.#rejected = this.#rejected.filter((name) => !names.includes(name));
+    for (const name of names) await rm(join(this.#folder.path, name), { force: true });
+  }
+
   release(): void {
     this.#folder.release();
   }
+}
+
+function idOf(text: string): string {
+  return bytesToHex(sha256(new TextEncoder().encode(text))).slice(0, 16);
+}
+
+/** The end of the name of a rejected checkpoint's file. */
+function rejectedEnd(note: string): string {
+  return `-${idOf(parseNote(note).text)}${rejectedSuffix}`;
 }
 
 function parseCosigned(path: string, bytes: Uint8Array, key: WitnessKey): LastCosigned {

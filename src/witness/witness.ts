@@ -95,7 +95,10 @@ export class Witness {
     const rejection = compare(kept, parsed);
     if (rejection !== undefined) {
       const refused = formatNote({ text: note.text, signatures });
-      if (kept !== undefined) await this.#reportFork(hash, kept, parsed, { keys, refused });
+      const isFork = kept !== undefined && (await this.#reportFork(hash, kept, parsed, { keys, refused }));
+      // A forked log may omit the proof. Together with another checkpoint of this size, the note convicts it.
+      const isCosigned = kept?.size === checkpoint.size && equalHashes(kept.root, checkpoint.root);
+      if (!isFork && !isCosigned) await state.storeRejected(hash, refused, now());
       return rejection;
     }
 
@@ -109,18 +112,18 @@ export class Witness {
 
   /**
    * Stores evidence if the rejected checkpoint contradicts the cosigned one and both are signed by a known
-   * key.
+   * key. Returns whether they do.
    */
   async #reportFork(
     hash: string,
     kept: LastCosigned,
     parsed: Parsed,
     { keys, refused }: Rejected,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { state, now, onContradiction } = this.#options;
     const fork = findFork(kept, parsed.checkpoint, parsed.request.proof);
     const cosigned = parseNote(kept.note);
-    if (fork === undefined || signaturesOf(cosigned, keys).length === 0) return;
+    if (fork === undefined || signaturesOf(cosigned, keys).length === 0) return false;
     const { origin } = parsed.checkpoint;
     const foundAt = new Date(now()).toISOString();
     const checkpoints = [kept.note, refused] as const;
@@ -131,6 +134,7 @@ export class Witness {
     } finally {
       onContradiction({ origin, message: fork.message, kept: kept.note, refused, evidence });
     }
+    return true;
   }
 
   async #inTurn(hash: string, work: () => Promise<Answer>): Promise<Answer> {

@@ -3,7 +3,7 @@
  * an auditor that saw the first 12 of its 16 entries. It has no lives, no instance.json, no record of the
  * checkpoint key and no receipts.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -51,6 +51,11 @@ test('the folder of an earlier version opens, accepts entries and has no damage'
     await parts.close();
   }
   expect(await fsck({ dataDir, signatures: true })).toMatchObject({ ok: true, size: 24 });
+  const parts = await openParts(dataDir);
+  await parts.close();
+  rmSync(join(dataDir, 'instance.json'));
+  const copied = await openParts(dataDir);
+  expect((await copied.ledger.status()).health).toMatchObject({ fault: 'copied' });
 });
 
 test('an audit migrates the pin of an earlier version without findings', async () => {

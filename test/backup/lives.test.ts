@@ -125,17 +125,28 @@ describe('a copied data folder', () => {
     expect(readFileSync(join(copy, 'journal.ndjson'), 'utf8')).toContain('"event":"moved"');
   });
 
-  test('is not reported after a rename on the same volume, or for a folder of an earlier version', async () => {
+  test.each([
+    ['moved', (copy: string) => recordMove({ dataDir: copy })],
+    ['continued as another life', (copy: string) => continueCopy({ dataDir: copy })],
+  ])('signs nothing without instance.json, until it is %s', async (_how, accept) => {
+    const { copy } = await copied();
+    rmSync(join(copy, 'instance.json'));
+    const parts = await openParts(copy);
+    expect((await parts.ledger.status()).health).toMatchObject({ state: 'degraded', fault: 'copied' });
+    await expect(parts.ledger.append(entries(0, 1))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await parts.close();
+    await accept(copy);
+    const accepted = await openParts(copy);
+    expect((await accepted.ledger.status()).health).toEqual({ state: 'ok' });
+  });
+
+  test('is not reported after a rename on the same volume', async () => {
     const { original } = await copied();
     const renamed = `${original}-renamed`;
     renameSync(original, renamed);
     const parts = await openParts(renamed);
     expect((await parts.ledger.status()).health).toEqual({ state: 'ok' });
     await parts.close();
-    rmSync(join(renamed, 'instance.json'));
-    const older = await openParts(renamed);
-    expect((await older.ledger.status()).health).toEqual({ state: 'ok' });
-    await older.close();
     renameSync(renamed, original);
   });
 

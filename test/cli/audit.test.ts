@@ -4,9 +4,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { loadPin, savePin } from '../../src/cli/pin-file.ts';
+import { audit as auditor } from '../../src/client/auditor.ts';
+import { fetchSignedEntries } from '../../src/client/entry-evidence.ts';
+import { writeEvidence } from '../../src/client/evidence.ts';
+import { Fault } from '../../src/client/fault.ts';
+import { httpLog } from '../../src/client/log-source.ts';
 import { CachingProxy } from '../client/caching-proxy.ts';
 import { keyPairOf, signedHead } from '../client/forged-head.ts';
-import { rewrite } from '../client/insider.ts';
+import { type Entry, rewrite } from '../client/insider.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { candor, Running } from './candor.ts';
 import { pinned } from './pinned.ts';
@@ -143,8 +148,73 @@ describe('candor audit', { timeout: 60_000 }, () => {
     await log.append(2);
     const occurred_at = new Date(log.now - 30 * 3_600_000).toISOString();
     await log.tamper((path) => rewrite(path, (entries) => Object.assign(entries[1]!, { occurred_at })));
-    expect(await audit('--entries')).toMatchObject({ code: exitCodes.refused, json: { code: 'BACKDATED' } });
+    const found = await audit('--entries');
+    expect(found).toMatchObject({ code: exitCodes.refused, json: { code: 'BACKDATED', convicts: false } });
     expect(await audit('--entries')).toMatchObject({ code: exitCodes.ok, json: { status: 'unchanged' } });
+  });
+
+  test.each([
+    [
+      'FUTURE',
+      (entries: Entry[]) =>
+        Object.assign(entries[1]!, { occurred_at: new Date(log.now + 3_600_000).toISOString() }),
+      'the log signed entry 1, dated',
+    ],
+    [
+      'DUPLICATE_ENTRY',
+      (entries: Entry[]) => entries.push({ ...entries[1]! }),
+      'the log signed entries 1 and 3',
+    ],
+  ])('%s saves evidence with the entries, which verify checks offline', async (code, change, proves) => {
+    await log.append(3);
+    await log.tamper((path) => rewrite(path, change));
+    const { code: exit, json } = await audit('--entries');
+    expect([exit, json.code]).toEqual([exitCodes.refused, code]);
+    const file = String(json.evidence);
+    const checked = await candor('verify', file, '--json');
+    expect(checked).toMatchObject({ code: exitCodes.refused, json: { status: 'does_not_convict', code } });
+    expect(checked.json.reason).toContain(proves);
+    // As text: JSON.parse would round the times of heads.
+    const text = readFileSync(file, 'utf8');
+    const at = text.indexOf('"canonical":"') + 60;
+    writeFileSync(file, `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`);
+    const altered = await candor('verify', file, '--json');
+    expect([altered.code, altered.json.reason]).toEqual([
+      exitCodes.refused,
+      expect.stringContaining('NOT_INCLUDED'),
+    ]);
+  });
+
+  test('evidence of a backdated entry requires the head before it', async () => {
+    await log.append(2);
+    await pinned(log, state);
+    const before = (await loadPin(state))!.head;
+    log.now += 2000;
+    await log.append(1);
+    const occurred_at = new Date(log.now - 30 * 3_600_000).toISOString();
+    await log.tamper((path) => rewrite(path, (entries) => Object.assign(entries[2]!, { occurred_at })));
+    const source = httpLog(log.url);
+    const found = await auditor(source, undefined, { now: log.now });
+    if (found.status !== 'pinned') throw new Error(found.status);
+    const { pin, keys } = found;
+    const { head } = pin;
+    const entries = await fetchSignedEntries(source, [{ leafIndex: 2, head }], keys);
+    if (entries instanceof Fault) throw entries;
+    const about = { code: 'BACKDATED', message: '', log: log.url, foundAt: new Date(log.now).toISOString() };
+    const pinnedKeys = pin.keys;
+    const file = join(folder, 'backdated.json');
+    const reasonOf = async (pinnedHead: typeof head) => {
+      writeFileSync(
+        file,
+        writeEvidence({ ...about, pinnedHead, head, entries, keys: pinnedKeys, pinnedKeys }),
+      );
+      const { code, json } = await candor('verify', file, '--json');
+      return [code, json.reason];
+    };
+    const signed = expect.stringContaining('the log signed entry 2, dated');
+    expect(await reasonOf(before)).toEqual([exitCodes.refused, signed]);
+    const unproven = 'the entries do not prove the finding';
+    expect(await reasonOf(head)).toEqual([exitCodes.refused, unproven]);
   });
 
   test('an update of the pin by a concurrent audit is not overwritten', async () => {

@@ -90,6 +90,65 @@ test('keeps a copy that a static server can serve, and updates it', async () => 
   expect(await mirror()).toMatchObject({ code: 0, json: { status: 'unchanged', tree_size: 630 } });
 });
 
+const damage = (path: string) => {
+  const bytes = readFileSync(join(folder, path));
+  bytes[40]! ^= 1;
+  writeFileSync(join(folder, path), bytes);
+};
+
+test('--recheck fetches damaged and missing files again', async () => {
+  await log.append(600);
+  await mirror();
+  const paths = ['tile/0/000', 'tile/entries/001', 'tile/0/002.p/88', 'tile/1/000.p/2'];
+  damage('tile/0/000');
+  expect(await mirror()).toMatchObject({ code: 0, json: { status: 'unchanged' } });
+  await expect(audited()).rejects.toBeInstanceOf(Fault);
+  for (const path of paths.slice(1)) damage(path);
+  rmSync(join(folder, 'tile/0/001'));
+  const { code, json } = await mirror('--recheck');
+  expect([code, json.status]).toEqual([0, 'rechecked']);
+  expect((json.files as string[]).sort()).toEqual([...paths, 'tile/0/001'].sort());
+  expect(await audited()).toBe(600);
+  expect(await mirror('--recheck')).toMatchObject({ code: 0, json: { status: 'rechecked', repaired: 0 } });
+  await log.append(300);
+  damage('tile/0/000');
+  const files = ['tile/0/000'];
+  expect(await mirror('--recheck')).toMatchObject({ code: 0, json: { tree_size: 900, repaired: 1, files } });
+  expect(await audited()).toBe(900);
+});
+
+test('--recheck names a damaged file that the log no longer serves', async () => {
+  await log.append(600);
+  await mirror();
+  damage('tile/0/000');
+  log.lies = [{ path: '/tile/0/000', tell: (body) => `${body.slice(0, -1)}\0` }];
+  const { code, json } = await mirror('--recheck');
+  expect([code, json.code]).toEqual([exitCodes.refused, 'WRONG_TILE']);
+  expect(json.message).toContain('tile/0/000');
+  const denied = {
+    path: '/tile/entries/002',
+    tell: () => ({ status: 403, body: '{"error":{"code":"FORBIDDEN"}}' }),
+  };
+  log.lies = [denied];
+  damage('tile/entries/001');
+  const without = await mirror('--recheck');
+  expect(without).toMatchObject({ code: exitCodes.refused, json: { code: 'WRONG_TILE' } });
+  expect(without.json.message).toContain('tile/entries/001');
+});
+
+test('--recheck verifies the folder even if the log serves an older checkpoint', async () => {
+  await log.append(300);
+  const older = await log.ledger.checkpoint();
+  await log.append(300);
+  await mirror();
+  log.lies = [{ path: '/checkpoint', tell: () => older }];
+  damage('tile/0/000');
+  expect(await mirror()).toMatchObject({ code: 0, json: { status: 'behind', tree_size: 600 } });
+  const files = ['tile/0/000'];
+  expect(await mirror('--recheck')).toMatchObject({ code: 0, json: { tree_size: 600, files } });
+  expect(await audited()).toBe(600);
+});
+
 test('rejects a tile that the signed root does not cover; the folder can still be served', async () => {
   await log.append(300);
   await mirror();

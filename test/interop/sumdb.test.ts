@@ -43,6 +43,10 @@ function findMissing(): string | undefined {
 const missing = findMissing();
 if (missing !== undefined) console.warn(`sumdb is skipped: there is no ${missing}`);
 
+test.runIf(process.env.CI === 'true')('CI has Go: scripts/with-system-tools.sh installs it', () => {
+  expect(missing).toBeUndefined();
+});
+
 interface Report {
   readonly size: number;
   readonly root: string;

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { fsck } from '../../src/ledger/check/fsck.ts';
 import type { KeyFile } from '../../src/ledger/keys/key-file.ts';
 import { dueStep } from '../../src/ledger/keys/rotation-schedule.ts';
 import type { DurableLedger, LedgerOptions } from '../../src/ledger/open.ts';
@@ -74,6 +75,46 @@ test('after the clock jumps forward by years, entries are refused until it is co
   expect((await ledger.status()).health).toEqual({ state: 'ok' });
   await reverify(ledger);
 });
+
+test.each([
+  ['four years ahead', 4 * year],
+  ['two days behind', -2 * day],
+])(
+  'keys are rotated and revoked while the clock is %s; their entries have the time of heads',
+  async (_, off) => {
+    const { host, dataDir, ledger, append, reopen } = await started();
+    const right = host.wall;
+    const stolen = (await ledger.status()).sth_key_id;
+    host.wall += off;
+    expect(await append()).toBe('UNAVAILABLE');
+    const revoked = await ledger.revokeKey(stolen, 'stolen', 'ann');
+    expect(revoked.state).toBe('revoked');
+    expect((await ledger.head()).signer_key_id).not.toBe(stolen);
+    const rotated = await ledger.rotateKey('event-signing', 'ann');
+    expect(rotated.state).toBe('active');
+    const { leaves } = await ledger.entries({
+      kinds: ['key.revoked', 'key.rotated', 'key.retired'],
+      page: 1,
+      per_page: 10,
+    });
+    const dates = leaves.map(({ canonical }) =>
+      Date.parse(JSON.parse(Buffer.from(canonical).toString()).occurred_at),
+    );
+    expect(dates).toHaveLength(3);
+    for (const date of dates) expect(Math.abs(date - right)).toBeLessThan(minute);
+    expect(Math.abs((await headMs(ledger)) - right)).toBeLessThan(minute);
+    expect(await stateOf(ledger)).toEqual(refused);
+    expect(await append()).toBe('UNAVAILABLE');
+    await ledger.close();
+    host.wall = right;
+    const again = await reopen();
+    expect(await stateOf(again)).toEqual(well);
+    expect(await append(again)).toBe('none');
+    await reverify(again);
+    await again.close();
+    expect(await fsck({ dataDir, signatures: true })).toMatchObject({ ok: true });
+  },
+);
 
 test('a head is not dated ahead even when the clock jumps in the middle of a commit', async () => {
   let host: Host | undefined;

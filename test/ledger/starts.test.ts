@@ -1,6 +1,7 @@
 /**
  * Starts after kills and clean stops at random moments. Each must be healthy, and all auditors' pins and
- * callers' answers must hold. `STARTS=500 SEED=7 npm test -- test/ledger/starts.test.ts` runs more of them.
+ * callers' answers must hold. Half of the starts also write siem.mdb, and each start compares it with the log.
+ * `STARTS=500 SEED=7 npm test -- test/ledger/starts.test.ts` runs more of them.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,6 +12,7 @@ import { audit, type Pin } from '../../src/client/auditor.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
 import type { Appended } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { readNotedPlaces } from '../../src/store/lmdb/noted-places.ts';
 import { sourceOf } from './audited.ts';
 import { folder } from './fixture.ts';
 import { randomSource } from './random-source.ts';
@@ -21,12 +23,12 @@ const seed = Number(process.env.SEED ?? 20_251_123);
 const startsOfLog = 50;
 
 /** Totals over all starts. */
-const seen = { kills: 0, stops: 0, entries: 0, pins: 0, transactions: new Set<number>() };
+const seen = { kills: 0, stops: 0, withStore: 0, entries: 0, pins: 0, transactions: new Set<number>() };
 
 afterAll(() => {
-  const { kills, stops, entries, pins, transactions } = seen;
+  const { kills, stops, withStore, entries, pins, transactions } = seen;
   process.stderr.write(
-    `${starts} starts: ${kills} kills, ${stops} clean stops, ${transactions.size} of 256 remainders of the last ` +
+    `${starts} starts: ${kills} kills, ${stops} clean stops, ${withStore} of them with siem.mdb, ${transactions.size} of 256 remainders of the last ` +
       `transaction, ${entries} entries answered, ${pins} pins\n`,
   );
 });
@@ -41,12 +43,14 @@ test.each(Array.from({ length: Math.ceil(starts / startsOfLog) }, (_, log) => lo
     const count = Math.min(startsOfLog, starts - log * startsOfLog);
     for (let start = 0; start < count; start++) {
       const isKill = random() < 0.6;
-      answers.push(...(await runChild(dataDir, start, isKill ? 'SIGKILL' : 'SIGTERM', random)));
+      const hasStore = start % 4 !== 1 && start % 4 !== 2; // twice in a row each, so that either follows the other
+      answers.push(...(await runChild(dataDir, start, isKill ? 'SIGKILL' : 'SIGTERM', hasStore, random)));
+      if (hasStore) seen.withStore++;
       seen[isKill ? 'kills' : 'stops']++;
       seen.transactions.add(lastTransaction(dataDir) % 256);
       expect((await fsck({ dataDir })).findings, `start ${start}`).toEqual([]);
 
-      const ledger = await openLedger({ dataDir });
+      const ledger = await openLedger({ dataDir, notedPlaces: () => readNotedPlaces(dataDir) });
       const { size, health, findings, warnings } = await ledger.status();
       // The first kill may precede the first write of the anchor.
       expect({ health, findings }, `start ${start}`).toEqual({ health: { state: 'ok' }, findings: [] });
@@ -74,10 +78,17 @@ async function runChild(
   dataDir: string,
   start: number,
   signal: 'SIGKILL' | 'SIGTERM',
+  hasStore: boolean,
   random: () => number,
 ): Promise<Appended[]> {
   const script = new URL('./starts-child.ts', import.meta.url).pathname;
-  const args = [script, dataDir, String(start * 100_000), String(Math.floor(random() * 2 ** 32))];
+  const args = [
+    script,
+    dataDir,
+    String(start * 100_000),
+    String(Math.floor(random() * 2 ** 32)),
+    ...(hasStore ? ['store'] : []),
+  ];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let [out, errors] = ['', ''];
   child.stdout.on('data', (text) => {

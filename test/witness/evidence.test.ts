@@ -1,21 +1,26 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { comparePins } from '../../src/cli/compare-pins.ts';
 import { output } from '../../src/cli/output.ts';
+import { savePin } from '../../src/cli/pin-file.ts';
 import { verifyFile } from '../../src/cli/verify-offline.ts';
 import { parseEvidence } from '../../src/client/evidence.ts';
 import { Fault } from '../../src/client/fault.ts';
+import { httpLog } from '../../src/client/log-source.ts';
 import { judge } from '../../src/client/verdict.ts';
 import { limits } from '../../src/limits.ts';
 import { sha256 } from '../../src/sha256.ts';
 import { bindsElsewhere } from '../../src/tlog/binding.ts';
 import { formatCheckpoint } from '../../src/tlog/checkpoint.ts';
-import { parseNote } from '../../src/tlog/note.ts';
+import { parseNote, parseVerifierKey } from '../../src/tlog/note.ts';
 import { consistencyPlan } from '../../src/tlog/proof.ts';
 import { foldRoot, type Hash, leafHash, nodeHash, rootPlan } from '../../src/tlog/tree.ts';
 import { formatAddCheckpoint } from '../../src/witness/add-checkpoint.ts';
 import { findFork } from '../../src/witness/find-fork.ts';
+import { ServedLog } from '../client/served-log.ts';
 import { Oracle } from '../tlog/oracle.ts';
+import { pinOf } from '../verdicts/parties.ts';
 import { startWitness } from './started-witness.ts';
 import { keyPair, post, signNote, TestLog } from './test-log.ts';
 
@@ -158,6 +163,75 @@ describe('evidence of a witness', () => {
         code: 'MALFORMED_EVIDENCE',
       });
     expect(parseNote(json.checkpoints[1]).text).toBe(log.branch(1, 'b').text(13));
+  });
+});
+
+describe('a rejected checkpoint', () => {
+  const rejectedIn = (path: string) =>
+    readdirSync(path)
+      .filter((name) => name.endsWith('.rejected.note'))
+      .sort();
+
+  test.each([
+    ['an empty', (): Uint8Array[] => []],
+    ['a random', () => [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)]],
+  ])(
+    'of a forked log with %s proof is stored, and convicts the log together with a pin of the same size',
+    async (_, proof) => {
+      const log = await ServedLog.start();
+      onTestFinished(() => log.close());
+      const source = httpLog(log.url);
+      await log.append(300);
+      const vkey = parseVerifierKey(sha256, (await log.ledger.status()).checkpoint_vkey);
+      const { url, path, contradictions, state } = await startWitness({ key: { public: vkey } });
+      const begin = formatAddCheckpoint({ oldSize: 0, proof: [], note: await log.ledger.checkpoint() });
+      expect((await post(url, begin)).status).toBe(200);
+      const copy = await log.snapshot();
+      await log.append(10);
+      const pinFile = join(path, 'auditor.pin');
+      await savePin(pinFile, await pinOf(source), undefined);
+      log.now += 1000;
+      await log.restore(copy);
+      await log.append(10);
+      const note = await log.ledger.checkpoint();
+      expect((await post(url, formatAddCheckpoint({ oldSize: 300, proof: proof(), note }))).status).toBe(422);
+      expect([filesIn(path), contradictions]).toEqual([[], []]);
+      const [file, ...others] = rejectedIn(path);
+      expect(others).toEqual([]);
+      expect(state.rejected).toEqual([join(path, file!)]);
+      const report = await comparePins([pinFile, join(path, file!)], undefined, Date.now());
+      expect(report).toMatchObject({ exit: 5, fields: { evidence: expect.any(String) } });
+      expect(await convicts(String(report.fields.evidence))).toContain('size 310');
+    },
+  );
+
+  test('is stored once, across restarts, until it is cosigned; only the first and the latest remain', async () => {
+    const log = new TestLog(origin);
+    const now = { ms: 1_700_000_000_000 };
+    const first = await startWitness(log, { now });
+    await post(first.url, log.request(0, 5));
+    const early = formatAddCheckpoint({ oldSize: 0, proof: [], note: log.note(9) });
+    expect((await post(first.url, early)).status).toBe(409);
+    expect((await post(first.url, early)).status).toBe(409);
+    expect(rejectedIn(first.path)).toHaveLength(1);
+    const kept: string[] = [];
+    for (let n = 0; n < 2 * limits.maxWitnessRejected; n++) {
+      now.ms += 1000;
+      const empty = { oldSize: 5, proof: [], note: log.branch(3, `b${n}`).note(13) };
+      expect((await post(first.url, formatAddCheckpoint(empty))).status).toBe(422);
+      kept.push(empty.note);
+    }
+    const files = rejectedIn(first.path);
+    expect(files).toHaveLength(limits.maxWitnessRejected);
+    const notes = files.map((file) => readFileSync(join(first.path, file), 'utf8'));
+    expect(notes).toEqual([log.note(9), ...kept.slice(0, 7), ...kept.slice(-8)]);
+    await first.stop();
+    const again = await startWitness(log, { path: first.path, now });
+    const cosigned = log.request(5, 9);
+    expect((await post(again.url, cosigned)).status).toBe(200);
+    expect(rejectedIn(first.path)).toEqual(files.slice(1));
+    expect((await post(again.url, cosigned)).status).toBe(409);
+    expect(rejectedIn(first.path)).toEqual(files.slice(1));
   });
 });
 

@@ -252,6 +252,7 @@ class Plan {
       storage.complete();
       const checkpoint = this.#salvage.checkpoint;
       if (checkpoint !== undefined && sizeOf(checkpoint) <= size) storage.keepCheckpoint(checkpoint);
+      if (this.#salvage.hasInstance) storage.recordInstance();
       storage.setState('ready');
     } finally {
       await storage.close();

@@ -140,8 +140,17 @@ export class Salvage {
 
   /** The stored checkpoint, as text. */
   get checkpoint(): string | undefined {
+    return this.#meta('checkpoint');
+  }
+
+  /** Whether `instance.json` was written beside the log. */
+  get hasInstance(): boolean {
+    return this.#meta('instance') !== undefined;
+  }
+
+  #meta(key: string): string | undefined {
     const table = this.#tables.get('meta');
-    return table && findRow(this.#file, table, Buffer.from('checkpoint'))?.toString();
+    return table && findRow(this.#file, table, Buffer.from(key))?.toString();
   }
 
   *#read(size: number): Generator<{ readonly bytes: Buffer; readonly hash: Hash } | undefined> {

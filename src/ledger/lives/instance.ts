@@ -26,16 +26,18 @@ interface Instance {
  * survive a rename, a bind mount and a new container, but differ in a copy of the file. A block-level clone
  * of the volume has both and is not detected.
  *
- * @returns whether the file exists; older folders get one at their next start
+ * @param wasWritten - returns whether the log records that the file was written; folders of earlier versions
+ * get one at their next start
+ * @returns whether the file exists
  * @throws UntrustedLogError `copied`
  */
-export async function checkInstance(dataDir: string): Promise<boolean> {
+export async function checkInstance(dataDir: string, wasWritten: () => boolean): Promise<boolean> {
   const path = join(dataDir, instanceFile);
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !wasWritten()) return false;
     throw instanceUnreadable(path, (error as Error).message);
   }
   const recorded = parse(text);

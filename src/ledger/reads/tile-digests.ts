@@ -11,8 +11,15 @@ const maxTiles = 2 ** 19;
  * (5 µs) instead of 255 hashes of its nodes (100 µs).
  */
 export class TileDigests {
+  /** Digests of the bundles of 256 entries below the tiles, created on first use. */
+  #bundles: TileDigests | undefined;
   /** 32 bytes per tile, zeros for a tile that was not verified yet. Grows with the log. */
   #digests = Buffer.alloc(0);
+
+  get bundles(): TileDigests {
+    this.#bundles ??= new TileDigests();
+    return this.#bundles;
+  }
 
   /** Records the bytes of tile `index`, which the caller has verified. */
   add(index: number, tile: Uint8Array): void {
@@ -24,6 +31,12 @@ export class TileDigests {
       this.#digests = grown;
     }
     this.#digests.write(digestOf(tile), start, 'latin1');
+  }
+
+  /** Whether tile `index` was verified before. */
+  knows(index: number): boolean {
+    const start = index * hashBytes;
+    return start < this.#digests.length && this.#digests.readDoubleLE(start) !== 0;
   }
 
   /** Whether these bytes were verified as tile `index` before. */

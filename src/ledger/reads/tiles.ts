@@ -3,12 +3,15 @@
  * has reached stays available after the tree has grown, because complete nodes never change.
  */
 import { ServiceError } from '../../errors.ts';
-import { encodeEntryBundle } from '../../tlog/entry-bundle.ts';
+import { encodeEntryBundle, maxEntryBytes } from '../../tlog/entry-bundle.ts';
 import { pageColumns, pageWidth } from '../../tlog/page.ts';
 import type { TileAddress } from '../../tlog/tile.ts';
 import type { LedgerStorage } from '../storage/storage.ts';
 import { verifiedEntry } from './prover.ts';
 import type { VerifiedNodes } from './verified-nodes.ts';
+
+/** Stands for an entry that is not stored; verification then reports it. */
+const missing = new Uint8Array();
 
 /** Levels of a tree whose size is a safe integer: 256^7 is above 2^53. */
 const levels = 7;
@@ -36,10 +39,21 @@ export function readEntryBundle(
 ): Uint8Array<ArrayBuffer> {
   if (width > pageWidth({ level: 0, index }, size))
     throw notFound(`bundle of entries ${index} of width ${width}`, size);
+  const digests = width === pageColumns ? nodes.bundles : undefined;
+  if (digests?.knows(index)) {
+    const stored = Array.from(
+      { length: width },
+      (_, i) => storage.canonical(index * pageColumns + i) ?? missing,
+    );
+    const known = stored.every(({ length }) => length <= maxEntryBytes) && encodeEntryBundle(stored);
+    if (known && digests.has(index, known)) return known;
+  }
   nodes.rowOf({ level: 0, index }, width); // verifies the whole row and caches its page
-  return encodeEntryBundle(
+  const bundle = encodeEntryBundle(
     Array.from({ length: width }, (_, i) => verifiedEntry(storage, nodes, index * pageColumns + i)),
   );
+  digests?.add(index, bundle);
+  return bundle;
 }
 
 function notFound(what: string, size: number): ServiceError {

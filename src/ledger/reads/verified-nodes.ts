@@ -94,10 +94,17 @@ export class VerifiedNodes {
       page.verified.fill(1, 0, width);
       return row;
     }
-    for (let column = 0; column < width; column++)
-      if (page.verified[column] === 0) this.#verify(page, 0, column);
+    if (page.width === pageColumns && width === pageColumns) this.#verifyPage(page);
+    else
+      for (let column = 0; column < width; column++)
+        if (page.verified[column] === 0) this.#verify(page, 0, column);
     digests?.add(address.index, row);
     return row;
+  }
+
+  /** Digests of bundles of entries that were already verified. */
+  get bundles(): TileDigests | undefined {
+    return this.#digests?.bundles;
   }
 
   /** Returns the root of the first `treeSize` leaves of the latest tree. */
@@ -111,6 +118,23 @@ export class VerifiedNodes {
     this.#cache.clear();
     this.#last = undefined;
     this.#edgeOf = undefined;
+  }
+
+  /** Verifies all hashes of a full page, each pair once: the two at its top, then row by row below them. */
+  #verifyPage(page: Page): void {
+    const { verified, bytes } = page;
+    for (let row = pageRows - 1; row >= 0; row--) {
+      const first = pageOffset(pageColumns, row, 0);
+      for (let column = 0; column < pageColumns / 2 ** row; column += 2) {
+        const pair = first + column;
+        if (verified[pair] === 1 && verified[pair + 1] === 1) continue;
+        if (row === pageRows - 1) this.#verify(page, row, column);
+        else if (!isParent(page, pair, bytes, pageOffset(pageColumns, row + 1, column / 2)))
+          throw damagedPage(page, 'has inconsistent hashes');
+        verified[pair] = 1;
+        verified[pair + 1] = 1;
+      }
+    }
   }
 
   /**

@@ -32,7 +32,7 @@ const completedRows = 16_384;
  * ledger.mdb. Every table except `ids` and `leaves` grows only at its end.
  *
  *     meta      'format' → {format, state}; 'checkpoint' → the stored checkpoint; 'checkpoint_key' → kid of its
- *               key; 'publication' → periods (JSON)
+ *               key; 'publication' → periods (JSON); 'instance' → exists once instance.json was written
  *     entries   index → canonical bytes
  *     ids       entry id (16 bytes; UUIDv7, so nearly in order) → index (u64be)
  *     pages     [level, index] → page of nodes (src/tlog/page.ts)
@@ -238,6 +238,14 @@ export class LmdbStorage implements LedgerStorage {
 
   setPublicationPeriods(periods: readonly PublicationPeriod[]): void {
     this.#root.transactionSync(() => this.#meta.putSync('publication', Buffer.from(JSON.stringify(periods))));
+  }
+
+  get hasInstance(): boolean {
+    return readRow(() => this.#meta.getBinary('instance')) !== undefined;
+  }
+
+  recordInstance(): void {
+    this.#root.transactionSync(() => this.#meta.putSync('instance', Buffer.from('written')));
   }
 
   /** Makes the following reads in this turn of the event loop see the newest commit. For readers. */

@@ -99,6 +99,10 @@ export interface LedgerStorage {
   checkpointKey(): string | undefined;
   /** Returns after the flush. */
   recordCheckpointKey(kid: string): void;
+  /** Whether `instance.json` was written beside this log. */
+  readonly hasInstance: boolean;
+  /** Returns after the flush. */
+  recordInstance(): void;
   /**
    * Copies a consistent snapshot of the file to a new path; flushed. Resolves to the last head of the copy.
    */
