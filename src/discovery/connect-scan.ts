@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { TokenBuckets } from '../admission/token-buckets.ts';
 import { limits } from '../limits.ts';
 import { type BannerTimes, bannerTimes, type Offered, offeredBy } from './banner.ts';
 import { type Connected, Connections } from './connection.ts';
 import type { Findings } from './findings.ts';
-import { Pace } from './pace.ts';
+import { probePace } from './pace.ts';
 import { ReverseNames } from './reverse-names.ts';
 import type { FoundService, ScanJob } from './scanner.ts';
 import { addressesOf } from './targets.ts';
@@ -53,7 +54,7 @@ export class ConnectScan {
   readonly #times: BannerTimes;
   readonly #names: ReverseNames;
   readonly #maxServicesPerHost: number;
-  readonly #pace: Pace;
+  readonly #pace: TokenBuckets;
   readonly #stop = new AbortController();
   /** Probes under way, banners included. */
   #probes = 0;
@@ -67,7 +68,7 @@ export class ConnectScan {
     this.#connections = new Connections(options.connectTimeoutMs);
     this.#times = options.bannerTimes ?? bannerTimes;
     this.#names = new ReverseNames(options.nameServers);
-    this.#pace = new Pace(job.rate);
+    this.#pace = probePace(job.rate);
     this.#maxServicesPerHost = options.maxServicesPerHost ?? limits.maxScanServicesPerHost;
   }
 

@@ -1,4 +1,5 @@
 import { addressGroup } from '../address-group.ts';
+import { TokenBuckets } from '../admission/token-buckets.ts';
 import { ServiceError } from '../errors.ts';
 import { KeyedSlots, slotCount } from '../keyed-slots.ts';
 import { type LimitName, limits } from '../limits.ts';
@@ -38,8 +39,8 @@ export class RequestRate {
 
   constructor(options: RequestRateOptions) {
     const { perAddress, perPrincipal, limitReached } = options;
-    this.#addresses = perAddress === 0 ? undefined : new TokenBuckets(perAddress);
-    this.#principals = perPrincipal === 0 ? undefined : new TokenBuckets(perPrincipal);
+    this.#addresses = perAddress === 0 ? undefined : tokenBuckets(perAddress);
+    this.#principals = perPrincipal === 0 ? undefined : tokenBuckets(perPrincipal);
     this.#inWorkPerPrincipal = options.inWorkPerPrincipal ?? limits.maxRequestsInFlightPerPrincipal;
     this.#maxStrangers = options.inWorkWithoutIdentity ?? limits.maxRequestsInFlightWithoutIdentity;
     this.#maxStrangersPerAddress = options.inWorkPerAddress ?? limits.maxRequestsInFlightPerAddress;
@@ -55,7 +56,7 @@ export class RequestRate {
    */
   fromAddress(address: string, nowMs: number): void {
     if (this.#addresses === undefined) return;
-    const waitMs = this.#addresses.take(this.#slots.of(addressGroup(address)), nowMs);
+    const waitMs = this.#addresses.take(nowMs, this.#slots.of(addressGroup(address)));
     if (waitMs > 0) throw this.#refused('maxRequestsPerSPerAddress', 'from this address', waitMs);
   }
 
@@ -66,7 +67,7 @@ export class RequestRate {
    */
   byPrincipal(id: string, nowMs: number): () => void {
     const slot = this.#slots.of(id);
-    const waitMs = this.#principals?.take(slot, nowMs) ?? 0;
+    const waitMs = this.#principals?.take(nowMs, slot) ?? 0;
     if (waitMs > 0) throw this.#refused('maxRequestsPerSPerPrincipal', 'of this principal', waitMs);
     if (this.#inWork[slot]! >= this.#inWorkPerPrincipal)
       throw this.#refused('maxRequestsInFlightPerPrincipal', 'of this principal at once', 1);
@@ -142,7 +143,7 @@ export class LogReadRate {
 
   /** @param perAddress - reads a second */
   constructor(perAddress: number, limitReached: (limit: LimitName) => void) {
-    this.#addresses = new TokenBuckets(perAddress);
+    this.#addresses = tokenBuckets(perAddress);
     this.#limitReached = limitReached;
   }
 
@@ -151,7 +152,7 @@ export class LogReadRate {
    * @throws RATE_LIMITED with `retry_after_s`.
    */
   take(address: string, nowMs: number): void {
-    const waitMs = this.#addresses.take(this.#slots.of(addressGroup(address)), nowMs);
+    const waitMs = this.#addresses.take(nowMs, this.#slots.of(addressGroup(address)));
     if (waitMs > 0)
       throw refused('maxLogReadsPerSPerAddress', this.#limitReached, 'of the log from this address', waitMs);
   }
@@ -160,28 +161,8 @@ export class LogReadRate {
 /** What may come at once after a pause, in seconds' worth: a page that opens, a shipper that catches up. */
 const burstS = 2;
 
-/**
- * A token bucket in each slot, kept as one number: the time at which the bucket is full again (the generic cell rate
- * algorithm of ITU-T I.371, whose theoretical arrival time this is). A refused request takes nothing.
- */
-class TokenBuckets {
-  readonly #fullAt = new Float64Array(slotCount);
-  readonly #tokenMs: number;
-  readonly #bucketMs: number;
-
-  /** @param perS - tokens that flow in each second */
-  constructor(perS: number) {
-    this.#tokenMs = 1000 / perS;
-    this.#bucketMs = Math.max(this.#tokenMs, burstS * 1000);
-  }
-
-  /** Takes a token and returns 0, or returns how many milliseconds it is until there is one. */
-  take(slot: number, nowMs: number): number {
-    const fullAt = Math.max(this.#fullAt[slot]!, nowMs) + this.#tokenMs;
-    const waitMs = fullAt - nowMs - this.#bucketMs;
-    // Sums of times as fractions: what is due within a microsecond is due.
-    if (waitMs > 0.001) return waitMs;
-    this.#fullAt[slot] = fullAt;
-    return 0;
-  }
+/** @param perS - tokens that flow in each second */
+function tokenBuckets(perS: number): TokenBuckets {
+  const tokenMs = 1000 / perS;
+  return new TokenBuckets({ tokenMs, bucketMs: Math.max(tokenMs, burstS * 1000), slots: slotCount });
 }

@@ -29,6 +29,7 @@ const layers: Record<string, Layer> = {
   },
   tlog: { may: [] },
   sketch: { may: [] },
+  admission: { may: [] },
   events: { may: ['sketch', 'contract', 'errors', 'limits', 'uuid'] },
   rpc: { may: ['errors', 'limits'] },
   sha256: { may: [], types: ['tlog'] },
@@ -120,7 +121,10 @@ const layers: Record<string, Layer> = {
   rules: {
     may: ['detect', 'events', 'contract', 'store', 'rpc', 'errors', 'limits', 'uuid', 'read-file'],
   },
-  discovery: { may: ['contract', 'events', 'rpc', 'errors', 'limits', 'worker-url'], types: ['store'] },
+  discovery: {
+    may: ['admission', 'contract', 'events', 'rpc', 'errors', 'limits', 'worker-url'],
+    types: ['store'],
+  },
   'data-folder': { may: ['private-files', 'data-folder-files', 'write-errors'] },
   'data-folder-files': { may: ['file-kind'] },
   lmdb: { may: ['file-kind'] },
@@ -146,6 +150,7 @@ const layers: Record<string, Layer> = {
   },
   http: {
     may: [
+      'admission',
       'contract',
       'sha256',
       'events',

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Pace } from '../../src/discovery/pace.ts';
+import { probePace } from '../../src/discovery/pace.ts';
 
 /** When probes go out that ask for leave as timers would let them. */
 function sent(rate: number, latenesses: readonly number[]): number[] {
-  const pace = new Pace(rate);
+  const pace = probePace(rate);
   const times: number[] = [];
   let now = 1000;
   for (const lateness of latenesses) {
