@@ -1,20 +1,20 @@
 import { invalidField } from '../errors.ts';
 
-/** A text in double quotes, so that it is searched for as it is; without them where it has nothing but a name. */
+/** Quotes a text so that it is searched for literally. Plain names need no quotes. */
 export const asSearchText = (text: string): string => (/^[\w.-]*$/.test(text) ? text : `"${text}"`);
 
 /**
- * The text that `q` searches for. Syntax of query languages would be searched for as text, which finds nothing and looks
- * like an empty result: it is refused with the way to say it here.
+ * Returns the text that `q` searches for. Query language syntax is rejected with a hint, because searching
+ * for it as text would just return an empty result.
  *
- * @param filters - names of the parameters that filter the same list
+ * @param filters - names of the filter parameters of the same list
  */
 export function searchText(q: string, filters: readonly string[]): string {
   const quoted = /^\s*"(.+)"\s*$/s.exec(q)?.[1];
   if (quoted !== undefined) return quoted;
   const fault = syntaxIn(q, filters);
   if (fault === undefined) return q;
-  throw invalidField('q', `${fault}, or put the text in double quotes to search for it as it is`);
+  throw invalidField('q', `${fault}, or put the text in double quotes to search for it literally`);
 }
 
 function syntaxIn(q: string, filters: readonly string[]): string | undefined {
@@ -23,6 +23,6 @@ function syntaxIn(q: string, filters: readonly string[]): string | undefined {
     return `has no operator ${operator}: combine filters (different ones are AND, a repeated one is OR, not_<filter> is NOT)`;
   for (const [, field = ''] of q.matchAll(/(?:^|[\s(+-])([a-z][a-z_]*)\s*[:=<>]/g))
     if (filters.includes(field)) return `does not filter by ${field}: use the parameter ${field}`;
-  if (q.includes('*')) return 'takes no wildcards: leave out *, any part of a name is found';
+  if (q.includes('*')) return 'takes no wildcards: leave out *, substrings match anyway';
   return q.includes('"') ? 'has a double quote: leave it out' : undefined;
 }

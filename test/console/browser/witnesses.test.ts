@@ -1,4 +1,7 @@
-/** Witnesses that run: what they cosigned is verified in the browser, and what is the matter with one is said of that one. */
+/**
+ * Witnesses that run: what they cosigned is verified in the browser, and what is the matter with one is said
+ * of that one.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -116,7 +119,9 @@ test('what a witness cosigned is verified here, by the key of the policy; what i
   await witness(page, 'good').getByText(keyOf(good)).waitFor(soon);
   await witness(page, 'absent').getByText('It could not be reached.').waitFor(soon);
   await witness(page, 'absent').getByText('This checkpoint has no cosignature by its key.').waitFor();
-  await witness(page, 'other').getByText('It answered with a signature that is not its own.').waitFor(soon);
+  await witness(page, 'other')
+    .getByText('It sent a signature that does not verify with its key.')
+    .waitFor(soon);
   await page.getByRole('heading', { name: 'Witnesses: 1 of 4 cosigned' }).waitFor();
   await page.getByText('The service says that this is enough for its policy.').waitFor();
   await page.getByText('Of the tree that this browser has pinned').waitFor(soon);
@@ -195,9 +200,9 @@ test('the state of the service tells of each witness in words', async () => {
   const page = await open.page({ path: '/status' });
   const log = page.getByRole('region', { name: 'Transparency log' });
   await log.getByText('; it could not be reached').first().waitFor(soon);
-  await log.getByText('; it answered with a signature that is not its own').waitFor(soon);
+  await log.getByText('; it sent a signature that does not verify with its key').waitFor(soon);
   const row = log.getByRole('listitem').filter({ hasText: 'ahead' });
-  await row.getByText('; it has cosigned a larger tree than this log has now').waitFor(soon);
+  await row.getByText('; it has cosigned a larger tree than the current one').waitFor(soon);
   await row.getByText(/Reports a rollback since/).waitFor();
   const finding = log.getByRole('paragraph').filter({ hasText: 'Witness rollback since' });
   await finding.getByText(/witness ahead .* 1000000 entries/).waitFor();
