@@ -1,4 +1,7 @@
-/** The administration: what is logged says so, secrets are shown once, faults stand at their field, roles are kept apart. */
+/**
+ * The administration: what is logged says so, secrets are shown once, faults stand at their field, roles are
+ * kept apart.
+ */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -219,7 +222,7 @@ test('the policy: what changes is shown before it is saved, and who would lock a
   await dialog(page).getByText(recorded).waitFor(soon);
   expect(await dialog(page).getByRole('listitem').first().innerText()).toBe('updatePolicy\nadmin\nnobody');
   await dialog(page).getByRole('button', { name: 'Change the policy' }).click();
-  await dialog(page).getByRole('alert').filter({ hasText: 'nobody could change it any more' }).waitFor(soon);
+  await dialog(page).getByRole('alert').filter({ hasText: 'could not be changed again' }).waitFor(soon);
 });
 
 test('a silence, a list of indicators and a backup are made', async () => {
