@@ -10,76 +10,84 @@ import { type KeptPolicy, readKept, readPending, writeKept } from './policy/kept
 import type { PrincipalsReader } from './policy/lock-out.ts';
 
 /**
- * Told of the entry that a change has, or, where it ends in WORKER_LOST, will have as soon as the change is finished:
- * by then it may be another's turn.
+ * Called with the id of the log entry of a change. After WORKER_LOST, the entry is logged when the change is
+ * finished, which may be during the turn of a later change.
  */
 export type NoteEntry = (entryId: string) => void;
 
-/** Who may do what. Changes are made one at a time, each with one entry in the log. */
+/** The access policy. Changes are made one at a time, each with one log entry. */
 export interface AccessPolicy {
   /** Identifier of the resource. */
   readonly id: string;
-  /** As of now; nobody (an empty list) for an operation without a rule. */
+  /** The current access of an operation; no roles if it has no rule. */
   accessOf(operation: OperationId): 'public' | readonly Role[];
-  /** Sentences about settings that the policy, which decides, does not follow. */
+  /** Warnings about settings that the policy overrides. */
   contradictions(): string[];
-  /** With the reason why the file that people edit is refused, where it is. */
+  /** The policy in effect, with the reason if the editable policy file is rejected. */
   readonly current: Policy;
   /**
-   * Replaces all rules, and the file that people edit with them. INVALID_REQUEST that names the rule; VERSION_MISMATCH
-   * (when `version` is given and isn't the policy's); CONFLICT for rules that lock everybody out, and where the file
-   * cannot be written as things are; UNAVAILABLE where the disk is full or fails. Then nothing is changed. Rules that
-   * mean the same change nothing. What fails once the change is recorded is tried again until it is on disk.
+   * Replaces all rules and the editable policy file. Rejects with INVALID_REQUEST that names the rule;
+   * VERSION_MISMATCH if `version` is given and outdated; CONFLICT for rules that lock out all administrators,
+   * or if the file cannot be written; UNAVAILABLE if the disk is full or fails. Nothing is changed then.
+   * Equivalent rules change nothing. Failures after the change is recorded are retried until the change is on
+   * disk.
    */
   replace(rules: readonly AccessRule[], by: Actor, version?: number, noteEntry?: NoteEntry): Promise<Policy>;
-  /** Takes the rules of the file. CONFLICT that says what is wrong with it, or that it locks everybody out. */
+  /**
+   * Loads the rules of the file. Rejects with CONFLICT if the file is invalid or locks out all
+   * administrators.
+   */
   reload(by: Actor, noteEntry?: NoteEntry): Promise<Policy>;
   /**
-   * Runs a change of a principal that may take somebody away. It has a turn among the changes of the rules, so that
-   * neither is judged by what the other is about to change.
+   * Runs a change of a principal that may remove an administrator. It is queued with the changes of the
+   * rules, so that neither is checked against a state that the other is about to change.
    *
-   * @param commit - makes the change and resolves when it can be read
-   * @throws CONFLICT where nobody could administer any more, were the principal so; OVERLOADED
+   * @param commit - makes the change and resolves when readers see it
+   * @throws CONFLICT if no administrator would remain after the change; OVERLOADED
    */
   changePrincipal<T>(
     id: string,
     change: Pick<PrincipalChange, 'roles' | 'status'>,
     commit: () => Promise<T>,
   ): Promise<T>;
-  /** Waits for the change under way. */
+  /** Waits for the change in progress. */
   close(): Promise<void>;
 }
 
-/** The places where a crash leaves something different behind, in order. */
+/** The steps of a change, in order. A crash after each one leaves a different state on disk. */
 export type PolicyStep = 'file-prepared' | 'pending' | 'recorded' | 'file-replaced' | 'kept' | 'settled';
 
 export interface PolicyParts {
   readonly dataDir: string;
-  /** The file that people edit; policy.json in the data folder where undefined. The first start writes the default. */
+  /**
+   * The editable policy file; undefined means policy.json in the data folder. The first start writes the
+   * default.
+   */
   readonly file: string | undefined;
   readonly defaults: PolicyDefaults;
   readonly reader: PrincipalsReader & Pick<StoreReader, 'principal'>;
   readonly writer: Pick<Store, 'record'>;
   readonly sources: Sources;
-  /** Another policy is in effect, and its entry waits in the outbox. */
+  /** Called when a new policy is in effect and its entry is in the outbox. */
   onChange(): void;
-  /** The service goes on without something that an operator should know of. */
+  /** Reports a problem to the operator that does not stop the service. */
   warn(message: string, error: unknown): void;
-  /** Whether the log has entries: then a policy that is not there was lost. */
+  /** Whether the log has entries. If so, a missing policy was lost. */
   readonly isUsed?: boolean;
-  /** Pause before a change that could not be finished is tried again. */
+  /** Pause before an unfinished change is retried, in milliseconds. */
   readonly retryMs?: number;
-  /** Called when a step is done and on disk. */
+  /** Called when a step is complete and on disk. */
   onStep?(step: PolicyStep): void;
 }
 
 /**
- * Opens the policy that is kept in the data folder. A change that a crash cut short is finished first; a file that was
- * edited meanwhile is taken as a reload by `system`, and so are the rules of operations that this program adds. The
- * very first policy, the default, is part of the initialisation and no event of the log; where the policy was lost later,
- * the default is back with a warning and an entry.
+ * Opens the policy stored in the data folder. A change that a crash interrupted is finished first. A policy
+ * file edited while the service was stopped is loaded as a reload by `system`, and so are the rules of new
+ * operations. The initial default policy is part of the initialisation and is not logged. If the policy was
+ * lost later, the default is restored with a warning and a log entry.
  *
- * @throws Error with one clear line when the kept policy is damaged: guessing would open or close what should not be
+ * @throws Error with a one-line message if the stored policy is damaged, because guessing could grant or deny
+ * the wrong access
  */
 export async function openAccessPolicy(parts: PolicyParts): Promise<AccessPolicy> {
   const pending = await readPending(parts.dataDir);
@@ -104,14 +112,11 @@ async function initialise(parts: PolicyParts): Promise<KeptPolicy> {
     await writeKept(dataDir, policy);
   } catch (error) {
     if (!isUsed) throw error;
-    warn(
-      'the loss of the access policy cannot be logged and repaired yet: the next start tries again',
-      error,
-    );
+    warn('the loss of the access policy could not be logged and repaired; the next start tries again', error);
   }
   return policy;
 }
 
-/** Against no rules, since those before are not known. */
+/** The difference to an empty policy, since the previous rules are unknown. */
 const lost = ({ version, rules }: KeptPolicy) =>
   policyReloaded({ version, added: rules, removed: [], changed: [] }, 'system');

@@ -4,14 +4,14 @@ import { type Role, roles } from '../contract/vocabulary.ts';
 import { ServiceError } from '../errors.ts';
 import { VerifiedTokens } from './verified-tokens.ts';
 
-/** Life of an access token, where the settings say nothing else. A revoked session refuses it before. */
+/** Default lifetime of an access token. Revoking the session invalidates it earlier. */
 export const accessTokenTtlMs = 15 * 60 * 1000;
-/** Clocks of verifiers outside may differ by this much. */
+/** Accepted clock skew of external verifiers. */
 const skewSeconds = 5;
-/** RFC 9068, section 2.1: tells access tokens from other JWTs of the same key. */
+/** RFC 9068, section 2.1: distinguishes access tokens from other JWTs of the same key. */
 const tokenType = 'at+jwt';
 
-/** What an access token says. `jti` is the session: tokens renewed within it share it. */
+/** Claims of an access token. `jti` identifies the session: tokens refreshed within it share it. */
 export interface AccessClaims {
   readonly sub: string;
   readonly jti: string;
@@ -22,24 +22,27 @@ export interface AccessClaims {
 
 type Jwk = Readonly<Record<string, string | number>>;
 
-/** Ed25519 keys with their `kid`, as `Ledger.accessTokenKeys` gives them. */
+/** Ed25519 keys with their `kid`, as `Ledger.accessTokenKeys` returns them. */
 export interface TokenKeys {
-  /** The private JWK that signs. */
+  /** The private JWK for signing. */
   readonly current: Jwk;
-  /** Public JWKs of which one must have signed: the current one's, and those of a while ago. */
+  /** Public JWKs accepted for verification: the current one and recently retired ones. */
   readonly verifying: readonly Jwk[];
 }
 
 export interface AccessTokens {
   /** @param nowMs - epoch milliseconds */
   issue(claims: Omit<AccessClaims, 'expiresAt'>, nowMs: number): Promise<string>;
-  /** @throws UNAUTHENTICATED for anything but a token of this issuer, for this audience, that is valid now. */
+  /** @throws UNAUTHENTICATED unless the token has this issuer and audience and is currently valid. */
   verify(token: string, nowMs: number): Promise<AccessClaims>;
-  /** From now on these keys are used, and no others. */
+  /** Replaces the keys. */
   use(keys: TokenKeys): void;
 }
 
-/** Access tokens as EdDSA JWTs (RFC 8037, RFC 9068), verifiable by others with the key set. */
+/**
+ * Issues and verifies access tokens as EdDSA JWTs (RFC 8037, RFC 9068), which others can verify with the key
+ * set.
+ */
 export function accessTokens(
   keys: TokenKeys,
   { issuer, audience, ttlMs = accessTokenTtlMs }: { issuer: string; audience: string; ttlMs?: number },
@@ -68,7 +71,7 @@ export function accessTokens(
 
   return {
     use: (others) => {
-      // The keys are read every few seconds, and seldom are others.
+      // The keys are read every few seconds and rarely change.
       if (imported.digest === digestOf(others)) return;
       imported = importKeys(others);
       verified.clear();
@@ -127,8 +130,8 @@ function refuse(): never {
 const refused = () => new ServiceError('UNAUTHENTICATED', 'the access token is not valid');
 
 /**
- * Whether the signature is spelt as it is issued. The last character of 86 has four bits that mean nothing, and padding
- * is read over: 32 spellings of one token would be as many tokens.
+ * Checks that the signature has the canonical encoding. The last of its 86 characters has four unused bits,
+ * and decoders ignore padding, so one token would otherwise have 32 spellings.
  */
 function isCanonical(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1);

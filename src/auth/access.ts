@@ -2,28 +2,28 @@ import { type Role, roles } from '../contract/vocabulary.ts';
 import { ServiceError } from '../errors.ts';
 import type { Actor } from '../store/store.ts';
 
-/** What a role includes besides itself: an administrator may do everything, an analyst what a viewer may. */
+/** Roles that a role includes: an administrator has all roles, an analyst is also a viewer. */
 const included: Partial<Record<Role, readonly Role[]>> = { admin: roles, analyst: ['viewer'] };
 
-/** True when a principal with these roles may hand out, or act in, the given one. */
+/** Reports whether a principal with these roles may grant or use the given role. */
 export function holds(principal: readonly Role[], role: Role): boolean {
   return principal.some((own) => own === role || included[own]?.includes(role));
 }
 
-/** The roles that a token still has: those it was given, as far as its principal holds them. */
+/** Returns the effective roles of a token: its roles that the principal still holds. */
 export function effectiveRoles(token: readonly Role[], principal: readonly Role[]): Role[] {
   return token.filter((role) => holds(principal, role));
 }
 
-/** Who asks for a change of identities, with what the credentials may do. */
+/** The caller that changes identities, with the roles of its credentials. */
 export interface Caller extends Actor {
   readonly roles: readonly Role[];
 }
 
 /**
- * Nobody hands out, or takes over, what he may not do himself.
+ * Requires that the caller holds the roles that it grants or takes over.
  *
- * @param wanted - the roles that are given to somebody, or that somebody has whose credentials are made or replaced
+ * @param wanted - the roles to grant, or the roles of the principal whose credentials are created or replaced
  * @throws FORBIDDEN
  */
 export function requireHeld({ roles: own }: Caller, wanted: readonly Role[]): void {
@@ -31,6 +31,6 @@ export function requireHeld({ roles: own }: Caller, wanted: readonly Role[]): vo
   if (beyond.length > 0)
     throw new ServiceError(
       'FORBIDDEN',
-      `these credentials do not carry ${beyond.join(', ')}, and so cannot give it`,
+      `these credentials lack the roles ${beyond.join(', ')} and so cannot grant them`,
     );
 }

@@ -17,12 +17,12 @@ export interface AuthParts {
   readonly tokenKeys: TokenKeys;
   readonly sources: Sources;
   readonly lives?: Lives;
-  /** As `LoginThrottle` takes it. */
+  /** As in `LoginThrottle`. */
   readonly loginFailuresPerAddress?: number;
   readonly limitReached?: (limit: LimitName) => void;
 }
 
-/** Everything about credentials, put together: sessions, long-lived tokens, and what a header means. */
+/** Assembles everything about credentials: sessions, passwords, long-lived tokens and authentication. */
 export function createAuth({
   reader,
   writer,
@@ -45,9 +45,9 @@ export function createAuth({
     authenticate: createAuthenticator(reader, tokens, (jti, nowMs) => uses.note(jti, nowMs)),
     issueLongLived: (principal: Principal, terms: TokenTerms, by: Caller) =>
       issueLongLived({ writer, sources }, principal, terms, by),
-    /** From now on access tokens are signed and verified with these. */
+    /** Replaces the keys with which access tokens are signed and verified. */
     useTokenKeys: tokens.use,
-    /** Writes down when tokens were last presented. */
+    /** Stores the times at which tokens were last used. */
     writeTokenUses: () => uses.write(),
   };
 }

@@ -8,31 +8,31 @@ import { type ClientCertificate, certificatePrincipal } from './client-certifica
 import type { IdentityReader } from './identities.ts';
 import { isSecret, matchesSecret, parseSecret } from './secrets.ts';
 
-/** Whose credentials these are, and what they may do. */
+/** The principal of the credentials, with their roles. */
 export interface AuthenticatedIdentity {
   readonly principal: { readonly id: string; readonly name: string };
   readonly roles: readonly Role[];
   /** The session or the long-lived token; absent for client certificates. */
   readonly jti?: string;
-  /** Epoch milliseconds at which these credentials end; absent for never. */
+  /** Epoch milliseconds at which the credentials expire; absent if they do not expire. */
   readonly expiresAt?: number;
 }
 
-/** With what a caller shows who it is: the `Authorization` header, the certificate of its connection. */
+/** The credentials of a request: the `Authorization` header and the client certificate of the connection. */
 export interface PresentedCredentials {
   readonly authorization: string | undefined;
   readonly certificate?: ClientCertificate | undefined;
 }
 
 /**
- * Reads `Authorization: Bearer …` (RFC 6750), an access token or a long-lived one. Whatever the credentials say, the
- * token's record and its principal decide now: a revoked token and a suspended principal are refused at once, and a
- * role that was taken away is gone. A client certificate counts where there is no such header: whoever sends one means
- * it, and a bad one is refused. Its principal has all of its roles.
+ * Accepts `Authorization: Bearer …` (RFC 6750) with an access token or a long-lived token. The stored token
+ * and its principal decide: a revoked token or a suspended principal is rejected immediately, and a removed
+ * role is no longer effective. A client certificate is used only without this header; an invalid header is
+ * rejected even with a certificate. With a certificate, the principal has all of its roles.
  *
- * @param noted - told of each token that was presented and is good
- * @returns a function of the credentials and the time (epoch milliseconds). UNAUTHENTICATED for none, bad, expired and
- * revoked credentials, without saying which.
+ * @param noted - called for each valid token that was presented
+ * @returns a function of the credentials and the time (epoch milliseconds), which rejects missing, invalid,
+ * expired and revoked credentials with UNAUTHENTICATED
  */
 export function createAuthenticator(
   reader: IdentityReader,
@@ -64,7 +64,7 @@ export function createAuthenticator(
 
 function bearerToken(authorization: string | undefined): string {
   if (authorization === undefined || authorization === '')
-    throw new ServiceError('UNAUTHENTICATED', 'this needs credentials');
+    throw new ServiceError('UNAUTHENTICATED', 'credentials are required');
   const match = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(authorization);
   if (match === null) throw new ServiceError('UNAUTHENTICATED', 'Authorization must be a bearer token');
   return match[1]!;

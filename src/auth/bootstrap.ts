@@ -6,11 +6,12 @@ import { hashPassword } from './passwords.ts';
 const administratorName = 'admin';
 
 /**
- * Creates the administrator on the first start. It is part of the initialisation, so it is no event of the log.
+ * Creates the administrator on the first start. This is part of the initialisation and is not logged.
  *
  * @returns whether this is the first start
- * @param password - what the operator chose; a random one otherwise
- * @param show - gets the generated password, before it is stored: a start that fails later must not keep it to itself
+ * @param password - the password that the operator chose; a random one if undefined
+ * @param show - receives the generated password before it is stored, so that it is shown even if the start
+ * fails later
  */
 export async function ensureAdministrator(
   {
@@ -25,7 +26,7 @@ export async function ensureAdministrator(
   password: string | undefined,
   show: (password: string) => void,
 ): Promise<boolean> {
-  // Whatever the administrator is called by now: there is a principal only since the first start.
+  // The administrator may have been renamed. Any principal means that this is not the first start.
   if (reader.storedPrincipals(1, 1).total > 0) return false;
   const generated = randomBytes(18).toString('base64url');
   if (password === undefined) show(generated);

@@ -7,11 +7,12 @@ import { hashPassword, requireNewPassword, verifyPassword } from './passwords.ts
 
 export interface ChangePassword {
   /**
-   * Replaces the caller's password. The session that asks goes on; the principal's others end.
+   * Replaces the password of the caller. The session of the request continues; other sessions of the
+   * principal end.
    *
-   * @throws INVALID_REQUEST for a wrong current password and for a new one that won't do; RATE_LIMITED after too many
-   * failures, which count with those of login; CONFLICT for a principal without a password, and when somebody else
-   * changed the principal meanwhile; OVERLOADED.
+   * @throws INVALID_REQUEST for a wrong current password or an unacceptable new one; RATE_LIMITED after too
+   * many failures, which are counted together with failed logins; CONFLICT for a principal without a
+   * password, and if the principal is changed concurrently; OVERLOADED.
    */
   changePassword(
     caller: { readonly principal: Actor; readonly jti?: string },
@@ -34,7 +35,8 @@ export function createChangePassword({
   return {
     changePassword: async ({ principal: by, jti }, input, remoteAddress) => {
       const principal = reader.principal(by.id);
-      if (principal === undefined) throw new ServiceError('UNAUTHENTICATED', 'the principal is no more');
+      if (principal === undefined)
+        throw new ServiceError('UNAUTHENTICATED', 'the principal no longer exists');
       if (principal.password_hash === undefined)
         throw new ServiceError('CONFLICT', `${by.name} has no password; an administrator can set one`);
       requireNewPassword('new_password', input.new_password, principal.name);
@@ -45,13 +47,13 @@ export function createChangePassword({
       );
       if (!right) throw invalidField('current_password', 'is wrong');
       const password_hash = await hashPassword(input.new_password);
-      // The version, because an administrator's reset that came meanwhile must stand.
+      // Checks the version, so that a concurrent reset by an administrator is not overwritten.
       const terms = { version: principal.version ?? 1, ...(jti === undefined ? {} : { keptSession: jti }) };
       try {
         return await writer.changePrincipal(by.id, { password_hash }, by, terms);
       } catch (error) {
         if (!(error instanceof ServiceError && error.code === 'VERSION_MISMATCH')) throw error;
-        throw new ServiceError('CONFLICT', `${by.name} was changed by somebody else meanwhile`);
+        throw new ServiceError('CONFLICT', `${by.name} was changed concurrently; try again`);
       }
     },
   };

@@ -5,8 +5,8 @@ import type { IdentityReader } from './identities.ts';
 import { nameAsStored } from './principal-name.ts';
 
 /**
- * The certificate that a client proved to have the key of, under an authority that the operator named: the TLS
- * handshake has checked both. Nothing in here comes from a header.
+ * A client certificate. The TLS handshake has verified that the client has its key and that a configured
+ * authority issued it. No part of it comes from a header.
  */
 export interface ClientCertificate {
   readonly x509: X509Certificate;
@@ -15,14 +15,15 @@ export interface ClientCertificate {
   readonly validTo: number;
 }
 
-/** Names of one certificate that are looked up: real ones have one or two. */
+/** Maximum number of names per certificate; real certificates have one or two. */
 const maxNames = 16;
 
 /**
- * The active principal that a certificate names at `nowMs`. The handshake saw the dates once; connections and resumed
- * sessions outlive it.
+ * Returns the active principal that a certificate names at `nowMs`. The dates are checked again because
+ * connections and resumed sessions outlive the check in the handshake.
  *
- * @throws UNAUTHENTICATED for a certificate that is not valid now, names nobody who is active, or several.
+ * @throws UNAUTHENTICATED for a certificate that is not valid now, or that names no active principal or
+ * several principals.
  */
 export function certificatePrincipal(
   reader: Pick<IdentityReader, 'principalByName'>,
@@ -41,17 +42,17 @@ export function certificatePrincipal(
   return principal;
 }
 
-/** Reading them takes 10 µs; a certificate is kept by whoever serves its connection. */
+/** Names by certificate, because parsing takes 10 µs. The connection holds the certificate. */
 const known = new WeakMap<ClientCertificate, readonly string[]>();
 
 /**
- * What a certificate calls its holder: the subject alternative names of the kinds dNSName, uniformResourceIdentifier and
- * rfc822Name; the common names of the subject only where it has no alternative names of any kind, addresses included
- * (RFC 6125, section 6.4.4, is as wide; RFC 9525 knows no common names any more). Each is taken
- * whole and letter by letter; DNS names also in lower case (RFC 4343), so that `Sensor-1.Example` is `sensor-1.example`
- * too. A wildcard is nobody's name. Addresses and other kinds name no principal.
+ * Returns the names in a certificate: the subject alternative names of the kinds dNSName,
+ * uniformResourceIdentifier and rfc822Name, or the common names of the subject if there are no alternative
+ * names of any kind, addresses included (as in RFC 6125, section 6.4.4; RFC 9525 no longer allows common
+ * names). Names are compared exactly; DNS names are also looked up in lower case (RFC 4343), so that
+ * `Sensor-1.Example` matches `sensor-1.example`. Wildcards, addresses and other kinds of names are ignored.
  *
- * @throws UNAUTHENTICATED for more than 16 names, and for a name extension that cannot be read.
+ * @throws UNAUTHENTICATED for more than 16 names, and for a name extension that cannot be parsed.
  */
 export function namesOf(certificate: ClientCertificate): readonly string[] {
   const before = known.get(certificate);
@@ -71,8 +72,8 @@ const kinds: Readonly<Record<string, (value: string) => readonly string[]>> = {
 };
 
 /**
- * One name in Node's text form, `kind:value`. A value with a comma, a quote or anything unusual is written as a JSON
- * string, so that none can pass for several names (CVE-2021-44532).
+ * One name in the text form of Node.js, `kind:value`. A value with a comma, a quote or unusual characters is
+ * quoted as a JSON string, so that one name cannot be read as several (CVE-2021-44532).
  */
 const altName = /([A-Za-z0-9 ]+):((?:[^",]|"(?:[^"\\]|\\.)*")*)(?:, |$)/y;
 
@@ -81,7 +82,7 @@ function alternativeNames(text: string): string[] {
   altName.lastIndex = 0;
   for (let end = 0; end < text.length; end = altName.lastIndex) {
     const [, kind = '', value = ''] = altName.exec(text) ?? [];
-    if (kind === '') throw refused('has alternative names that cannot be read');
+    if (kind === '') throw refused('has alternative names that cannot be parsed');
     if (Object.hasOwn(kinds, kind)) names.push(...kinds[kind]!(unquoted(value)));
   }
   return names.filter((name) => !name.includes('*'));
@@ -92,12 +93,12 @@ function unquoted(value: string): string {
   try {
     return JSON.parse(value) as string;
   } catch {
-    throw refused('has alternative names that cannot be read');
+    throw refused('has alternative names that cannot be parsed');
   }
 }
 
 function commonNames(x509: X509Certificate): string[] {
-  // Node's types know one value; a subject may have several.
+  // The types of Node.js declare one value, but a subject may have several.
   const { CN } = x509.toLegacyObject().subject as { readonly CN?: string | readonly string[] };
   const names = CN === undefined ? [] : typeof CN === 'string' ? [CN] : [...CN];
   return names.filter((name) => !name.includes('*'));

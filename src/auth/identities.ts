@@ -1,18 +1,18 @@
 import type { Store, StoreReader } from '../store/store.ts';
 
-/** What is known now. Reads are of the newest flushed state, so that a revocation counts at once. */
+/** Reads of identities. They see the newest flushed state, so that a revocation takes effect immediately. */
 export type IdentityReader = Pick<StoreReader, 'principal' | 'principalByName' | 'token' | 'holder'>;
 
-/** Changes of identities; each resolves once it is on disk. */
+/** Changes of identities; each one resolves when it is on disk. */
 export type IdentityWriter = Pick<
   Store,
   'createPrincipal' | 'changePrincipal' | 'addToken' | 'rotateSession' | 'revokeToken' | 'noteTokenUse'
 >;
 
-/** Where time and new identifiers (UUIDv7) come from. */
+/** Sources of time and new identifiers (UUIDv7). */
 export interface Sources {
   /** Epoch milliseconds. */
   now(): number;
-  /** @param atMs - the time that it tells of; by default now */
+  /** @param atMs - the time in the identifier; defaults to now */
   newId(atMs?: number): string;
 }

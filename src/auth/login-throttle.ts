@@ -5,40 +5,41 @@ import { limits } from '../limits.ts';
 
 const windowMs = 60_000;
 
-/** How long an address from which an account signed in is known to be one of its own. */
+/** Time for which an address is known for an account after a login. */
 const knownForMs = 30 * 24 * 3600 * 1000;
 
-/** What attempts are counted for, and how many may fail within a minute. */
+/** A subject for which attempts are counted, with its limit of failures per minute. */
 export interface Attempted {
   readonly subject: string;
   readonly most: number;
 }
 
 /**
- * Failed logins within a minute, by address and by account, in tables of fixed size; two that share a slot are throttled
- * together for the rest of their minute.
+ * Limits failed logins per minute, by address and by account, in tables of fixed size. Two subjects that
+ * share a slot are throttled together for the rest of the minute.
  *
- * An account may fail more often than an address: else one stranger could keep its owner out for ever. Many strangers
- * together could still, and one in the same office, or behind the same proxy, everybody there. So an account at an
- * address from which it signed in before has a count of its own, and is held to neither of the others.
+ * The limit of an account is higher than that of an address; otherwise a single attacker could lock out its
+ * owner. Many attackers together still could, and one in the same office or behind the same proxy could lock
+ * out everyone there. So an account at an address from which it signed in before has a separate count, and
+ * the other two limits do not apply.
  */
 export class LoginThrottle {
-  /** Owned here: start of each slot's minute, and the failures since. */
+  /** Start of the minute of each slot, and the failures since. */
   readonly #starts = new Float64Array(slotCount).fill(Number.NEGATIVE_INFINITY);
   readonly #failures = new Uint16Array(slotCount);
-  /** When each account last signed in from each address, since the start of the process. */
+  /** Time of the last login by account and address, since the start of the process. */
   readonly #signedIn = new Float64Array(slotCount).fill(Number.NEGATIVE_INFINITY);
   readonly #slots = new KeyedSlots();
   readonly #mostOfAddress: number;
 
-  /** @param mostOfAddress - failures from one address within a minute; 0 for as many as there are */
+  /** @param mostOfAddress - maximum failures from one address per minute; 0 means unlimited */
   constructor(mostOfAddress: number = limits.maxLoginFailuresPerMinute) {
     this.#mostOfAddress = mostOfAddress;
   }
 
   /**
-   * Counts an attempt as failed until the function that it returns takes it back, so that attempts at once can't outrun the
-   * count.
+   * Counts an attempt as failed in advance, so that concurrent attempts cannot exceed the limit. The returned
+   * function undoes this.
    *
    * @throws RATE_LIMITED with `retry_after_s` when one of the subjects has failed too often.
    */
@@ -52,10 +53,10 @@ export class LoginThrottle {
   }
 
   /**
-   * Whether a password given for a name from an address is right, as `isRight` finds. Wrong ones count for both, or for
-   * the two together where they are known; what could not be checked doesn't.
+   * Checks a password for a name from an address with `isRight`. A wrong password counts for the name and the
+   * address, or for the known pair of both. A check that throws does not count.
    *
-   * @throws RATE_LIMITED, without asking.
+   * @throws RATE_LIMITED without calling `isRight`.
    */
   async check(
     name: string,

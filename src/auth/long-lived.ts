@@ -7,16 +7,16 @@ import { newSecret, secretHash, writeSecret } from './secrets.ts';
 
 export interface TokenTerms {
   readonly name: string;
-  /** Some of the principal's roles. */
+  /** A subset of the roles of the principal. */
   readonly roles: readonly Role[];
-  /** ISO 8601; absent for never. */
+  /** ISO 8601; absent if the token does not expire. */
   readonly expires_at?: string;
 }
 
 /**
- * Issues a long-lived token for a machine. Only its hash is stored: `token` is to be shown once.
+ * Issues a long-lived token for a machine. Only its hash is stored, so `token` can be shown only once.
  *
- * @throws INVALID_REQUEST for a suspended principal, a role that it lacks or an end in the past.
+ * @throws INVALID_REQUEST for a suspended principal, a role that it lacks, or an expiry in the past.
  */
 export async function issueLongLived(
   { writer, sources }: { writer: Pick<IdentityWriter, 'addToken'>; sources: Sources },
@@ -29,7 +29,7 @@ export async function issueLongLived(
   if (principal.status !== 'active') throw invalidField('principal_id', `is ${principal.status}`);
   for (const role of terms.roles)
     if (!holds(principal.roles, role))
-      throw invalidField('scopes', `has ${role}, which ${principal.name} lacks`);
+      throw invalidField('scopes', `includes ${role}, a role that ${principal.name} does not have`);
   if (terms.expires_at !== undefined && Date.parse(terms.expires_at) <= nowMs)
     throw invalidField('expires_at', 'is in the past');
   const secret = newSecret();

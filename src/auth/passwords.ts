@@ -4,8 +4,8 @@ import { invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
 /**
- * OWASP Password Storage Cheat Sheet: argon2id with 19 MiB, two passes, one lane. Checking one takes some 20 ms of a
- * core, in the thread pool of libuv.
+ * Parameters from the OWASP Password Storage Cheat Sheet: argon2id with 19 MiB, two passes, one lane. A check
+ * takes about 20 ms of CPU time in the thread pool of libuv.
  */
 const parameters = {
   algorithm: 2, // Algorithm.Argon2id, an ambient const enum
@@ -17,27 +17,31 @@ const parameters = {
 let inFlight = 0;
 let nobodysHash: Promise<string> | undefined;
 
-/** The PHC string of a password. Unicode spellings of one text are one password (NFC, as RFC 8265 wants). */
+/**
+ * Returns the PHC string of a password. Equivalent Unicode spellings are the same password (NFC, as required
+ * by RFC 8265).
+ */
 export function hashPassword(password: string): Promise<string> {
   return limited(() => hash(password.normalize('NFC'), parameters));
 }
 
 /**
- * What a new password must be beside long enough, which the contract sees to (NIST SP 800-63B, section 3.1.1.2).
+ * Requirements on a new password other than its length, which the contract checks (NIST SP 800-63B, section
+ * 3.1.1.2).
  *
  * @throws INVALID_REQUEST that names `field`.
  */
 export function requireNewPassword(field: string, password: string, name: string): void {
-  // What isn't Unicode becomes the same replacement character in the hash: other passwords would do as well.
+  // Ill-formed Unicode would be hashed as the replacement character, so that other passwords would match too.
   if (!password.isWellFormed()) throw invalidField(field, 'must be well-formed Unicode');
   if (password.toLowerCase() === name.toLowerCase()) throw invalidField(field, 'must not be the name');
 }
 
 /**
- * Whether the password is right. Without a hash (nobody has that name, or no password) the same work is done for
- * nothing, so that time doesn't tell who exists.
+ * Checks a password. Without a hash (unknown name, or no password) the same work is done, so that the
+ * response time does not reveal which names exist.
  *
- * @throws OVERLOADED when too many are being checked.
+ * @throws OVERLOADED if too many checks are in progress.
  */
 export function verifyPassword(known: string | undefined, password: string): Promise<boolean> {
   return limited(async () => {
@@ -53,7 +57,7 @@ function hashOfNobody(): Promise<string> {
 
 async function limited<T>(work: () => Promise<T>): Promise<T> {
   if (inFlight >= limits.maxPasswordChecksInFlight)
-    throw new ServiceError('OVERLOADED', `${inFlight} passwords are being checked`);
+    throw new ServiceError('OVERLOADED', `too many password checks in progress (${inFlight})`);
   inFlight++;
   try {
     return await work();

@@ -10,17 +10,18 @@ export interface Provision {
   /**
    * Creates a principal. A user without a password signs in with a client certificate.
    *
-   * @throws INVALID_REQUEST that names the field; FORBIDDEN for roles that the caller lacks; CONFLICT for a name that is
-   * taken, or looks like one that is; OVERLOADED.
+   * @throws INVALID_REQUEST that names the field; FORBIDDEN for roles that the caller lacks; CONFLICT for a
+   * name that is taken or looks like an existing one; OVERLOADED.
    */
   createPrincipal(input: PrincipalInput, by: Caller): Promise<Principal>;
   /**
-   * Changes what is given. A password is an administrator's reset: all sessions of the principal end.
+   * Changes the given attributes. A password is a reset by an administrator and ends all sessions of the
+   * principal.
    *
-   * @param principal - as it is now
-   * @param version - what the caller saw, where it says so
-   * @throws as `createPrincipal` does, and as `Store.changePrincipal`; CONFLICT where somebody else changes the principal
-   * meanwhile.
+   * @param principal - the current principal
+   * @param version - the version that the caller expects, if any
+   * @throws like `createPrincipal` and `Store.changePrincipal`; CONFLICT if the principal is changed
+   * concurrently.
    */
   changePrincipal(
     principal: Principal,
@@ -57,10 +58,11 @@ export function createProvision({
     },
 
     changePrincipal: async (principal, { password, ...change }, by, version) => {
-      // A name from before these rules does as long as it stays.
+      // A name older than these rules remains valid until it is changed.
       if (change.name !== undefined && change.name !== principal.name) requireName(change.name);
       requireHeld(by, [...principal.roles, ...(change.roles ?? [])]);
-      // Always by version: what the caller may do was judged by the roles that the principal has in this one.
+      // The version is always checked, because the permissions of the caller were checked against the roles
+      // in this version.
       const { version: seen = 1 } = principal;
       if (version !== undefined && version !== seen)
         throw new ServiceError(
@@ -74,19 +76,20 @@ export function createProvision({
       } catch (error) {
         if (version !== undefined || !(error instanceof ServiceError && error.code === 'VERSION_MISMATCH'))
           throw error;
-        throw new ServiceError('CONFLICT', `${principal.name} was changed by somebody else meanwhile`);
+        throw new ServiceError('CONFLICT', `${principal.name} was changed concurrently; try again`);
       }
     },
   };
 }
 
-/** What is stored of a password; nothing where none was given. Machines have tokens and certificates. */
+/** Returns the password hash to store, if a password is given. Machines use tokens and certificates. */
 async function hashOf(
   password: string | undefined,
   { name, kind }: Pick<Principal, 'name' | 'kind'>,
 ): Promise<Pick<Principal, 'password_hash'>> {
   if (password === undefined) return {};
-  if (kind !== 'user') throw invalidField('password', `is for users; a ${kind} has tokens or a certificate`);
+  if (kind !== 'user')
+    throw invalidField('password', `is only for users; a ${kind} uses tokens or a certificate`);
   requireNewPassword('password', password, name);
   return { password_hash: await hashPassword(password) };
 }

@@ -8,11 +8,11 @@ import { hashPassword, requireNewPassword } from './passwords.ts';
 const system = { id: 'system', name: 'system' };
 
 /**
- * Replaces the password of a user for an operator with access to the data folder, and ends the user's sessions. The
- * entry is recorded first: a reset that is cut short is logged rather than hidden.
+ * Resets the password of a user for an operator with access to the data folder, and ends the sessions of the
+ * user. The log entry is recorded first, so that an interrupted reset is logged rather than hidden.
  *
- * @throws NOT_FOUND; INVALID_REQUEST for a password that is not acceptable; CONFLICT for a principal that is not a user;
- * UNAVAILABLE while the outbox has no room
+ * @throws NOT_FOUND; INVALID_REQUEST for a password that is not acceptable; CONFLICT for a principal that is
+ * not a user; UNAVAILABLE while the outbox is full
  */
 export async function resetPassword(
   parts: {

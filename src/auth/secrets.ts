@@ -1,8 +1,9 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
- * Tokens that name their record and carry a secret: `candor_<jti>_<secret>` is a long-lived bearer token,
- * `refresh_<jti>_<secret>` renews a session. The prefix lets scanners of leaked secrets recognise them.
+ * Tokens with the identifier of their record and a secret: `candor_<jti>_<secret>` is a long-lived bearer
+ * token, `refresh_<jti>_<secret>` a refresh token. The prefixes allow secret scanners to recognise leaked
+ * tokens.
  */
 const prefixes = { long_lived: 'candor_', session: 'refresh_' } as const;
 
@@ -15,20 +16,22 @@ export interface PresentedSecret {
 
 const form = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 
-/** 256 random bits, base64url: 43 characters. */
+/** Returns 256 random bits as 43 characters of base64url. */
 export function newSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** The part that all secrets of a session share: 18 bytes, 144 bits. */
+/** Length of the part that all secrets of a session share: 24 characters for 144 bits. */
 const familyLength = 24;
 
-/** The next secret of a session: 112 new bits after the part that all its secrets share. */
+/** Returns the next secret of a session: 112 new bits after the shared part. */
 export function renewSecret(secret: string): string {
   return secret.slice(0, familyLength) + randomBytes(14).toString('base64url');
 }
 
-/** What shows that a secret that isn't current was issued in its session, and not made up. */
+/**
+ * Returns the shared part, which proves that an outdated secret was issued in the session and is not made up.
+ */
 export function familyOf(secret: string): string {
   return secret.slice(0, familyLength);
 }
@@ -37,7 +40,7 @@ export function writeSecret(kind: SecretKind, { jti, secret }: PresentedSecret):
   return `${prefixes[kind]}${jti}_${secret}`;
 }
 
-/** Undefined for anything that `writeSecret` would not have written. */
+/** Parses a token; undefined for anything that `writeSecret` would not produce. */
 export function parseSecret(kind: SecretKind, text: string): PresentedSecret | undefined {
   if (!isSecret(kind, text)) return undefined;
   const match = form.exec(text.slice(prefixes[kind].length));
@@ -48,7 +51,10 @@ export function isSecret(kind: SecretKind, text: string): boolean {
   return text.startsWith(prefixes[kind]);
 }
 
-/** What is stored of a secret: SHA-256, hex. It has 256 bits of its own and needs no slow hash. */
+/**
+ * Returns the hash of a secret for storage: SHA-256 in hexadecimal. A secret has 256 random bits, so no slow
+ * hash is needed.
+ */
 export function secretHash(secret: string): string {
   return hash('sha256', secret);
 }

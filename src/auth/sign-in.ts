@@ -17,11 +17,11 @@ import {
   writeSecret,
 } from './secrets.ts';
 
-/** How long credentials last, in milliseconds. */
+/** Lifetimes of credentials, in milliseconds. */
 export interface Lives {
-  /** What the access tokens say. */
+  /** Lifetime of access tokens. */
   readonly accessTokenMs: number;
-  /** A session ends this long after its login, however often it is refreshed. */
+  /** Lifetime of a session since its login, regardless of refreshes. */
   readonly sessionMs: number;
 }
 
@@ -41,10 +41,10 @@ export interface SignInParts {
 
 export interface SignIn {
   /**
-   * Begins a session. UNAUTHENTICATED says neither whether the name, the password or the account is at fault;
-   * RATE_LIMITED after too many failures of the account or from the address. `ended` is told of sessions that end for
-   * it, because the principal has too many, and of its own where the principal was changed meanwhile. `call` as in
-   * `Actor`.
+   * Starts a session. UNAUTHENTICATED does not reveal whether the name, the password or the account is
+   * invalid; RATE_LIMITED after too many failures of the account or from the address. `ended` is called for
+   * sessions that end because the principal has too many, and for the new session if the principal was
+   * changed concurrently. `call` is as in `Actor`.
    */
   login(
     input: LoginInput,
@@ -53,13 +53,13 @@ export interface SignIn {
     call?: string,
   ): Promise<SessionTokens>;
   /**
-   * Renews a session's tokens. A refresh token that was used before ends its session, of which `ended` is told. One that
-   * was made up does nothing: identifiers of sessions are in the log for others to read.
+   * Refreshes the tokens of a session. Reuse of a refresh token ends its session and calls `ended`. A made-up
+   * token has no effect, because readers of the log know the identifiers of sessions.
    */
   refresh(refreshToken: string, ended: (jti: string) => void, call?: string): Promise<SessionTokens>;
   /**
-   * Ends the session, or revokes the long-lived token, with these credentials. INVALID_REQUEST for those that are no
-   * token: a client certificate is nothing that can be ended here.
+   * Ends the session or revokes the long-lived token of these credentials. INVALID_REQUEST for a client
+   * certificate, which cannot be revoked here.
    */
   logout(identity: { readonly jti?: string; readonly principal: Actor }): Promise<void>;
 }
@@ -98,7 +98,7 @@ export function createSignIn({
       const by = actorOf(principal, call);
       const displaced = await writer.addToken(session, by);
       for (const jti of displaced.ended) ended(jti);
-      // What was changed while the password was being checked could not end a session that was not there yet.
+      // A change during the password check could not end this session, which did not exist yet.
       const { password_hash, status } = reader.principal(principal.id) ?? {};
       if (password_hash !== principal.password_hash || status !== 'active') {
         ended(session.jti);
@@ -126,13 +126,16 @@ export function createSignIn({
 
     logout: async ({ jti, principal }) => {
       if (jti === undefined)
-        throw invalidField('authorization', 'must carry the token to be ended; a certificate is none');
+        throw invalidField(
+          'authorization',
+          'must have the token to revoke; a client certificate cannot be revoked',
+        );
       await writer.revokeToken(jti, principal);
     },
   };
 }
 
-/** Who signs in acts for himself. */
+/** The principal that signs in is the actor. */
 const actorOf = ({ id, name }: Principal, call: string | undefined): Actor =>
   call === undefined ? { id, name } : { id, name, call };
 

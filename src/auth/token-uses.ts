@@ -2,17 +2,17 @@ import { type LimitName, limits } from '../limits.ts';
 import type { IdentityWriter } from './identities.ts';
 
 const minuteMs = 60_000;
-/** Written in one transaction: a few milliseconds, so that what sensors send doesn't wait for it. */
+/** Token uses per transaction. A transaction takes a few milliseconds, so ingest is not delayed. */
 const writtenAtOnce = 1000;
 
 /**
- * When tokens were last presented, to the minute. Kept here and written now and then, so that no request writes. A
- * process that is killed forgets what it had not written.
+ * Records when tokens were last used, to the minute. Uses are buffered and written periodically, so that
+ * requests do not write. Buffered uses are lost if the process is killed.
  */
 export class TokenUses {
   readonly #writer: Pick<IdentityWriter, 'noteTokenUse'>;
   readonly #limitReached: (limit: LimitName) => void;
-  /** Owned here: minute (since the epoch) of the latest use by jti, as far as it was not written. */
+  /** Minute (since the epoch) of the latest unwritten use by jti. */
   #latest = new Map<string, number>();
   #writing: Promise<void> | undefined;
 
@@ -29,7 +29,10 @@ export class TokenUses {
     else this.#keep(copyOf(jti), minute);
   }
 
-  /** Resolves when all uses noted so far are on disk. Those that could not be written are kept for the next time. */
+  /**
+   * Writes the uses noted so far and resolves when they are on disk. After a failure they are kept for the
+   * next call.
+   */
   write(): Promise<void> {
     const before = this.#writing ?? Promise.resolve();
     const written = before.catch(() => undefined).then(() => this.#writeAll());
@@ -58,10 +61,10 @@ export class TokenUses {
   }
 }
 
-/** A text that was cut out of a longer one keeps that one alive: 500 bytes of a token's record for 36. */
+/** Copies the text. A substring keeps its parent alive: 500 bytes of a token record for a jti of 36. */
 const copyOf = (text: string) => Buffer.from(text, 'latin1').toString('latin1');
 
-/** As the store takes them: the times in ISO 8601. */
+/** Returns the first uses in the form that the store expects, with times in ISO 8601. */
 function firstOf(uses: ReadonlyMap<string, number>): Map<string, string> {
   const part = new Map<string, string>();
   for (const [jti, minute] of uses) {

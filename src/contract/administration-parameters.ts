@@ -14,15 +14,15 @@ import {
   tokenStatuses,
 } from './vocabulary.ts';
 
-/** Query parameters of what only administrators list. */
+/** Query parameters of lists that are restricted to administrators. */
 
 /** `from` and `to` bound `created_at`. */
 export const principalFilters = {
-  name: many(word('Name, whole.')),
-  kind: many(oneOf(principalKinds, { description: 'What it is.' })),
+  name: many(word('Exact name of the principal.')),
+  kind: many(oneOf(principalKinds, { description: 'Kind of principal.' })),
   role: many(role),
   roles: many(role),
-  status: many(oneOf(principalStatuses, { description: 'Whether it is refused.' })),
+  status: many(oneOf(principalStatuses, { description: 'Status of the principal.' })),
 };
 export const principalQuery = listParameters(
   ['created_at', 'name', 'kind', 'status', 'last_login_at'],
@@ -32,37 +32,39 @@ export const principalQuery = listParameters(
 /** `from` and `to` bound `issued_at`. */
 export const tokenFilters = {
   jti: many(uuid('Identifier of the token.')),
-  principal_id: many(uuid('Whose it is.')),
-  kind: many(oneOf(tokenKinds, { description: 'A session, or issued for a machine.' })),
-  name: many(word('What it is for, whole.')),
+  principal_id: many(uuid('Identifier of the principal that owns the token.')),
+  kind: many(oneOf(tokenKinds, { description: 'Kind of token: session or long-lived.' })),
+  name: many(word('Exact name of the token.')),
   role: many(role),
   scopes: many(role),
   status: many(
-    oneOf(tokenStatuses, { description: 'Whether it is good now: what was revoked has not expired.' }),
+    oneOf(tokenStatuses, {
+      description: 'Current status of the token. A revoked token is not listed as expired.',
+    }),
   ),
 };
 export const tokenQuery = listParameters(['issued_at', 'expires_at', 'last_used_at', 'name'], tokenFilters);
 
 /** `from` and `to` bound `time`. */
 export const auditFilters = {
-  actor: many(word('Id of a principal, or anonymous.')),
-  actor_name: many(word('Its name at that time, whole.')),
+  actor: many(word('Identifier of a principal, or anonymous.')),
+  actor_name: many(word('Exact name of the principal at that time.')),
   operation: many(word('Operation id.')),
-  outcome: many(oneOf(auditOutcomes, { description: 'How it ended.' })),
+  outcome: many(oneOf(auditOutcomes, { description: 'Outcome of the call.' })),
   code: many(oneOf(Object.keys(errorCodes), { description: 'Error code.' })),
-  resource_type: many(word('Kind of what it was on.')),
-  resource_id: many(word('Identifier of what it was on.')),
-  request_id: many(word('X-Request-Id of the answer.')),
-  source_address: many(network('From where: an address or a CIDR block.')),
-  entry_id: many(uuid('An entry of the transparency log that it caused.')),
+  resource_type: many(word('Type of the resource.')),
+  resource_id: many(word('Identifier of the resource.')),
+  request_id: many(word('X-Request-Id of the response.')),
+  source_address: many(network('Address of the caller: an address or a CIDR block.')),
+  entry_id: many(uuid('Identifier of an entry of the transparency log that the call caused.')),
 };
 export const auditQuery = listParameters(['time'], auditFilters);
 
 /** `from` and `to` bound `created_at`. */
 export const keyFilters = {
-  kid: many(uuid('Names the key.')),
-  purpose: many(oneOf(keyPurposes, { description: 'The one thing that it signs.' })),
-  state: many(oneOf(keyStates, { description: 'Where it is in its life.' })),
+  kid: many(uuid('Identifier of the key.')),
+  purpose: many(oneOf(keyPurposes, { description: 'Purpose of the key.' })),
+  state: many(oneOf(keyStates, { description: 'State of the key.' })),
 };
 export const keyQuery = listParameters(
   ['created_at', 'activated_at', 'retired_at', 'purpose', 'state'],
@@ -71,6 +73,6 @@ export const keyQuery = listParameters(
 
 /** `from` and `to` bound `created_at`. */
 export const backupFilters = {
-  state: many(oneOf(backupStates, { description: 'Whether it is running, completed or failed.' })),
+  state: many(oneOf(backupStates, { description: 'State of the backup.' })),
 };
 export const backupQuery = listParameters(['created_at'], backupFilters);

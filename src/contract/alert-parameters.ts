@@ -5,7 +5,7 @@ import { oneOf } from './resources/common.ts';
 import { between } from './resources/fields.ts';
 import { alertActions, alertExports, alertGroupings } from './vocabulary.ts';
 
-/** Which alerts are meant: what their list is filtered by. */
+/** Filters of the list of alerts. */
 const whichAlerts = filterParameters(alertTerms, 'Last seen');
 export const alertFilterQuery = Type.Object(whichAlerts, { additionalProperties: false });
 
@@ -14,7 +14,7 @@ export const alertExportQuery = Type.Object(
     format: Type.Optional(
       oneOf(alertExports, {
         description:
-          'ndjson: resources as the list has them. ocsf: OCSF 1.5.0 Detection Finding (class 2004). Default ndjson.',
+          'Format of the export. ndjson: resources as in the list; ocsf: OCSF 1.5.0 Detection Finding (class 2004). Default: ndjson.',
       }),
     ),
     ...whichAlerts,
@@ -24,9 +24,13 @@ export const alertExportQuery = Type.Object(
 
 export const alertGroupQuery = Type.Object(
   {
-    by: oneOf(alertGroupings, { description: 'What the alerts of a group share.' }),
+    by: oneOf(alertGroupings, { description: 'Attribute by which to group the alerts.' }),
     limit: Type.Optional(
-      between(1, limits.maxPerPage, `Groups shown, the largest; default ${limits.defaultPerPage}.`),
+      between(
+        1,
+        limits.maxPerPage,
+        `Number of groups to return, largest first. Default: ${limits.defaultPerPage}.`,
+      ),
     ),
     ...whichAlerts,
   },
@@ -35,7 +39,7 @@ export const alertGroupQuery = Type.Object(
 
 /** `from` and `to` bound `at`. */
 export const alertHistoryFilters = {
-  action: many(oneOf(alertActions, { description: 'What happened.' })),
-  actor: many(word('Who: identifier or name of a principal, or system.')),
+  action: many(oneOf(alertActions, { description: 'Kind of change.' })),
+  actor: many(word('Identifier or name of the principal that made the change, or system.')),
 };
 export const alertHistoryQuery = listParameters(['at'], alertHistoryFilters);

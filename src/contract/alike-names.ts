@@ -1,7 +1,8 @@
 /**
- * For a sign, others that are drawn the same, or nearly: after the skeletons of Unicode Technical Standard #39, as far as
- * letters of the scripts that names may have, of phonetics and small capitals pass for Latin ones. All are lower case; a
- * letter whose capital is a Latin one's double counts as that (Β is B, and so β is b).
+ * Confusable characters by the character that they resemble, based on the skeletons of Unicode Technical
+ * Standard #39. Covers letters of the scripts that names may use, phonetic letters and small capitals that
+ * look like Latin letters. All are lower case. A letter whose capital looks like a Latin capital is included
+ * (Β looks like B, so β maps to b).
  */
 const doubles: Readonly<Record<string, string>> = {
   a: 'аαɑᴀ',
@@ -42,9 +43,10 @@ const standsFor: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * The form in which names are the same that nobody can tell apart: letters of compatibility (ａｄｍｉｎ, 𝐚𝐝𝐦𝐢𝐧; Unicode
- * normalization form KC), case, the width of space, the length of dashes, and letters that look like others. Twice,
- * since some have a double before they are normalized, and others after.
+ * Returns a form that is equal for names that readers cannot distinguish. It ignores compatibility variants
+ * (ａｄｍｉｎ, 𝐚𝐝𝐦𝐢𝐧; Unicode normalization form KC), case, the width of spaces, the length of dashes, and
+ * confusable letters. Folding runs twice because some characters are confusable before normalization and
+ * others after it.
  */
 export function alikeForm(name: string): string {
   return folded(folded(name).normalize('NFKC'));
@@ -52,7 +54,7 @@ export function alikeForm(name: string): string {
 
 function folded(name: string): string {
   const signs = Array.from(name.toLowerCase(), (sign) => standsFor.get(sign) ?? sign).join('');
-  // A dot above i or j is the one that it has already.
+  // A combining dot above i or j is invisible.
   return signs
     .replaceAll(/(?<=[ij])\u0307/gu, '')
     .replaceAll(/\p{Dash}/gu, '-')

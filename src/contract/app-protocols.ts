@@ -1,6 +1,7 @@
 /**
- * The vocabulary of application protocols. Sensors and scanners have different words for one protocol; events and services
- * have one, so that a filter finds all of them: Suricata's (src/app-layer-protos.c).
+ * Normalised names of application protocols. Sensors and scanners use different names for the same protocol.
+ * Events and services use the names of Suricata (src/app-layer-protos.c), so that one filter finds all of
+ * them.
  *
  * | Zeek (`service`)  | Suricata (`app_proto`) | nmap            | here   |
  * |-------------------|------------------------|-----------------|--------|
@@ -31,33 +32,36 @@ const words: ReadonlyMap<string, string> = new Map([
   ['vnc', 'rfb'],
 ]);
 
-/** Protocols of one connection. Sensors see at most a few; past this, a text is not a list of protocols. */
+/**
+ * Maximum number of protocols per connection. Sensors report a few at most; a longer text is not a list of
+ * protocols.
+ */
 export const maxAppProtocols = 16;
 
-/** The word of the vocabulary for a sensor's word. */
+/** Returns the normalised name for the name that a sensor uses. */
 export function protocolWord(given: string): string {
   const name = given.toLowerCase();
   return words.get(name) ?? name;
 }
 
-/** Words of the vocabulary that a filter value finds: of `https`, sensors see TLS. */
+/** Returns the names that a filter value matches: for `https`, sensors record TLS. */
 export const wantedProtocols = (given: string): readonly string[] =>
   given.toLowerCase() === 'https' ? ['https', 'tls'] : [protocolWord(given)];
 
-/** All words that mean the same, that of the vocabulary first. */
+/** Returns all names of the same protocol, the normalised one first. */
 export function protocolSpellings(given: string): string[] {
   const name = protocolWord(given);
   return [name, ...[...words].flatMap(([word, meant]) => (meant === name ? [word] : []))];
 }
 
-/** The protocols in a text with commas, as Zeek writes them and events are stored, each once. */
+/** Returns the distinct protocols in a comma-separated text, as written by Zeek and stored in events. */
 export function appProtocols(text: string): readonly string[] {
   if (!text.includes(',')) return text === '' ? [] : [protocolWord(text)];
   const names = text.split(',', maxAppProtocols).filter((name) => name !== '');
   return [...new Set(names.map(protocolWord))];
 }
 
-/** The same as one text, as events store it. */
+/** Joins protocols into the comma-separated text that events store; undefined for an empty list. */
 export const joinedProtocols = (names: Iterable<string>): string | undefined => {
   const text = appProtocols([...names].join(',')).join(',');
   return text === '' ? undefined : text;
@@ -69,7 +73,10 @@ interface ShownProtocols {
   readonly app_protocol_stored?: string;
 }
 
-/** The attributes that show a stored text. `app_protocol_stored` is that of events stored before there was a vocabulary. */
+/**
+ * Returns the attributes for a stored text. `app_protocol_stored` is set for events stored before names were
+ * normalised.
+ */
 export function shownProtocols(stored: string): ShownProtocols {
   const names = appProtocols(stored);
   const shown = names.length === 0 ? {} : { app_protocol: names[0]!, app_protocols: names };

@@ -1,4 +1,4 @@
-/** What Elasticsearch says of an item of a bulk request. */
+/** Fields of an item in the response of an Elasticsearch bulk request. */
 export const bulkFields = [
   '_index',
   '_id',
@@ -11,10 +11,10 @@ export const bulkFields = [
   'error',
 ] as const;
 export type BulkField = (typeof bulkFields)[number];
-/** Those that are wanted of each item. */
+/** Fields to return for each item. */
 export type BulkFields = readonly BulkField[];
 
-/** What an item was about, as far as its answer says it. */
+/** The part of a bulk action that the response repeats. */
 export interface BulkSubject {
   readonly action: string;
   readonly index?: string | undefined;
@@ -30,12 +30,15 @@ export interface BulkError {
 export interface BulkWriter {
   /** The record is stored. */
   created(subject: BulkSubject): string;
-  /** Nothing was to be done, which is a success: of a kind that is not stored, or there already. */
+  /** The record is of a kind that is not stored, or a duplicate. Reported as a success. */
   noop(subject: BulkSubject): string;
   failed(subject: BulkSubject, error: BulkError): string;
 }
 
-/** Writes the answers of items, each as JSON with these fields; empty where there is nothing to be said of one. */
+/**
+ * Returns a writer of response items as JSON with these fields. An item without any of the fields is an empty
+ * string.
+ */
 export function bulkWriter(fields: BulkFields): BulkWriter {
   const wanted = new Set(fields);
   const { created, noop } = endsOf(fields);
@@ -53,7 +56,9 @@ export function bulkWriter(fields: BulkFields): BulkWriter {
   };
 }
 
-/** How the answer of an item goes on behind what it was about: as it was stored, or as it turned out to be there already. */
+/**
+ * Returns the end of a response item, after `_index` and `_id`, for a stored record, a no-op and a conflict.
+ */
 export function endsOf(fields: BulkFields): Readonly<Record<'created' | 'noop' | 'conflict', string>> {
   const done = (result: 'created' | 'noop', status: number) =>
     pick(fields, {
@@ -67,7 +72,10 @@ export function endsOf(fields: BulkFields): Readonly<Record<'created' | 'noop' |
   return { created: done('created', 201), noop: done('noop', 200), conflict: pick(fields, conflict) };
 }
 
-/** The document of a `create` was there: an error that shippers take for what it is, a record that they sent before. */
+/**
+ * The document of a `create` exists already. Shippers recognise this error as a record that they have sent
+ * before.
+ */
 const conflict = {
   status: 409,
   error: {
@@ -83,5 +91,5 @@ function pick(fields: BulkFields, members: Partial<Record<BulkField, unknown>>):
     .join(',');
 }
 
-/** Keeps the place of an id in an answer until the row has one. */
+/** Placeholder for an id in a response until the row has one. */
 export const blankId = '00000000-0000-0000-0000-000000000000';

@@ -12,18 +12,22 @@ import { oneOf } from './resources/common.ts';
 import { anyObject, count, optional, ordinal, shape, text, timestamp } from './resources/fields.ts';
 
 interface Channel {
-  /** Type of the resource that its events carry. */
+  /** Type of the resource in the events of the channel. */
   readonly resource: ResourceType;
   /**
-   * Whoever may do this may subscribe: an `OperationId`, which the table of routes is the one to say. It is the stream of
-   * the channel, where it has one.
+   * Callers that may call this operation may subscribe. It is the stream operation of the channel, if there
+   * is one. Typed as string because `OperationId` is derived from the table of routes, which imports this
+   * file.
    */
   readonly operation: string;
-  /** Filters, as query parameters of the stream path where it has one; `parseFilters` reads them from a subscription. */
+  /**
+   * Filters, which are the query parameters of the stream path if there is one; `parseFilters` reads them
+   * from a subscription.
+   */
   readonly filters: TObject;
 }
 
-/** What can be subscribed to. */
+/** Channels that clients can subscribe to. */
 export const channels = {
   'events.network': {
     resource: 'network_event',
@@ -39,7 +43,7 @@ export const channels = {
 export type ChannelName = keyof typeof channels;
 const channelNames = Object.keys(channels) as [ChannelName, ...ChannelName[]];
 
-/** Why the service ends a socket (RFC 6455, section 7.4.2: 4000–4999 are the application's). */
+/** Close codes of WebSocket connections (RFC 6455, section 7.4.2: 4000–4999 are for applications). */
 export const closeCodes = {
   goingAway: 1001,
   badMessage: 4400,
@@ -49,23 +53,28 @@ export const closeCodes = {
   tooMany: 4429,
 } as const;
 
-const channel = oneOf(channelNames, { description: 'Which channel.' });
-const subscriptionId = text('Names the subscription.', { minLength: 1, maxLength: 100 });
-const kind = <const K extends string>(name: K) => Type.Literal(name, { description: 'Kind of message.' });
+const channel = oneOf(channelNames, { description: 'Name of the channel.' });
+const subscriptionId = text('Identifier of the subscription.', { minLength: 1, maxLength: 100 });
+const kind = <const K extends string>(name: K) => Type.Literal(name, { description: 'Type of message.' });
 
 /** Messages from client to service, by `type`. */
 export const clientMessages = {
   auth: shape('AuthMessage', {
     type: kind('auth'),
-    token: text('Bearer token; renews the credentials in place.', { minLength: 1, maxLength: 8192 }),
+    token: text('Bearer token, which replaces the credentials of the connection.', {
+      minLength: 1,
+      maxLength: 8192,
+    }),
   }),
   subscribe: shape('SubscribeMessage', {
     type: kind('subscribe'),
     channel,
     filters: optional(
-      anyObject("Query parameters of the channel's stream: a value or an array of values a name."),
+      anyObject(
+        'Filters by name, as in the query parameters of the stream: a value or an array of values each.',
+      ),
     ),
-    since: optional(count('Replay what was committed after this `seq` before going live.')),
+    since: optional(count('Commit sequence after which to replay events before live events.')),
     id: optional(subscriptionId),
   }),
   unsubscribe: shape('UnsubscribeMessage', {
@@ -90,7 +99,7 @@ export const serverMessages = {
     channel,
     filters: anyObject('The filters in effect.'),
     seq: count(
-      'What is committed after this sequence follows, as far as it matches: `since`, or where the channel was. It is the `since` to begin with again where no event came.',
+      'Commit sequence after which matching events follow: `since`, or the current sequence of the channel. If no event arrives before a reconnect, use it as `since`.',
     ),
   }),
   unsubscribed: shape('UnsubscribedMessage', { type: kind('unsubscribed'), id: subscriptionId, channel }),
@@ -98,24 +107,24 @@ export const serverMessages = {
     type: kind('event'),
     channel,
     id: subscriptionId,
-    seq: ordinal("The channel's commit sequence; grows, over restarts too."),
+    seq: ordinal('Commit sequence of the channel, which increases also across restarts.'),
     data: anyObject('The resource: {id, type, attributes}.'),
-    timestamp: timestamp('When it was sent.'),
+    timestamp: timestamp('Time at which the message was sent.'),
   }),
   lagged: shape('LaggedMessage', {
     type: kind('lagged'),
     channel,
     id: subscriptionId,
     dropped: count(
-      'Events that were skipped or are no longer stored. Of `topology`, updates that were too large as well: what follows adds up to a graph only with a new one from GET /api/v1/topology.',
+      'Number of events that were skipped or are no longer stored; for `topology`, also updates that were too large. Further topology updates then require a new graph from GET /api/v1/topology.',
     ),
   }),
   pong: shape('PongMessage', { type: kind('pong') }),
   error: shape('ErrorMessage', {
     type: kind('error'),
-    id: optional(text('The subscription that it is about.')),
+    id: optional(text('Identifier of the subscription concerned.')),
     error,
-    timestamp: timestamp('When it was sent.'),
+    timestamp: timestamp('Time at which the message was sent.'),
   }),
 } as const satisfies Record<string, TSchema>;
 

@@ -1,6 +1,6 @@
 /**
- * The pages of the console, each a path of one segment: `/alerts`. Whatever else a page shows is in its query string.
- * The console's router and the server, which answers the same document at each of them, both read this list.
+ * The pages of the console, each a path of one segment: `/alerts`. The query string holds the state of a
+ * page. Used by the router of the console and by the server, which serves the same document for each page.
  */
 export const consolePages = [
   'overview',

@@ -1,6 +1,7 @@
 /**
- * Critical events, one function a kind: what caused the change calls it and hands the result to the outbox (or, with
- * an id and a time, to the ledger). Whatever somebody wrote into a text, the event can be logged.
+ * Constructors of critical events, one for each kind. The code that makes the change calls one and passes the
+ * result to the outbox (or, with an id and a time, to the ledger). Texts are bounded and made well-formed, so
+ * the event can always be logged.
  */
 import type { Alert } from './resources/alert.ts';
 import type { EntryData } from './resources/log-entry-data.ts';
@@ -13,7 +14,7 @@ import {
   maxEntryText,
 } from './vocabulary.ts';
 
-/** What is to be logged. `actor` is the id of a principal, or `system`. */
+/** An event to log. `actor` is the id of a principal, or `system`. */
 export interface CriticalEvent {
   readonly kind: EntryKind;
   readonly actor: string;
@@ -21,7 +22,7 @@ export interface CriticalEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The event as the ledger takes it. `id` is a UUIDv7 and makes appending idempotent. */
+/** Returns the event as a log entry. `id` is a UUIDv7 and makes appending idempotent. */
 export function entryOf(
   event: CriticalEvent,
   id: string,
@@ -31,7 +32,9 @@ export function entryOf(
   return { id, kind, occurred_at: new Date(occurredAtMs).toISOString(), actor, subject, data };
 }
 
-/** Logged when the alert first reaches high. `digest` covers those of its events that are stored. */
+/**
+ * Logged when the alert first reaches severity high. `digest` covers the events of the alert that are stored.
+ */
 export function alertRaised(
   id: string,
   alert: Alert,
@@ -84,12 +87,12 @@ export function tokenRevoked(jti: string, actor: string): CriticalEvent {
   return eventOf('token.revoked', jti, {}, actor);
 }
 
-/** The access policy was read anew from where it is kept: one event for the whole difference. */
+/** The access policy was reloaded from its file: one event for the whole difference. */
 export function policyReloaded(diff: Diff<'policy.reloaded'>, actor: string): CriticalEvent {
   return eventOf('policy.reloaded', 'access', counted(diff), actor);
 }
 
-/** The access policy was changed through the interface: one event for the whole difference. */
+/** The access policy was changed over the API: one event for the whole difference. */
 export function policyRuleEdited(diff: Diff<'policy.rule_edited'>, actor: string): CriticalEvent {
   return eventOf('policy.rule_edited', 'access', counted(diff), actor);
 }
@@ -99,7 +102,10 @@ export function detectionReloaded(diff: Diff<'detection.reloaded'>, actor: strin
   return eventOf('detection.reloaded', 'detection', counted(diff), actor);
 }
 
-/** The same of lists of known-bad addresses and domains, which stand as rules there. */
+/**
+ * Threat intelligence lists changed: one event for the whole difference, in which lists are recorded as
+ * rules.
+ */
 export function intelReloaded(diff: Diff<'detection.reloaded'>, actor: string): CriticalEvent {
   return eventOf('detection.reloaded', 'intel', counted(diff), actor);
 }
@@ -154,28 +160,30 @@ export function verdictOverridden(
   return eventOf('verdict.overridden', alertId, data, actor);
 }
 
-/** Events are no longer stored, because retention took them. */
+/** Retention removed events. */
 export function eventsExpired(data: Given<EntryData<'events.expired'>>, actor: string): CriticalEvent {
   return eventOf('events.expired', data.table, data, actor);
 }
 
-/** Receipts that sensors were given. `firstId` is the id of the first. */
+/** Receipts were issued to sensors. `firstId` is the id of the first. */
 export function ingestReceipted(firstId: string, data: Given<EntryData<'ingest.receipted'>>): CriticalEvent {
   return eventOf('ingest.receipted', firstId, data, 'system');
 }
 
-/** Ranges of stored events, one of each table at most. */
+/** Ranges of stored events were sealed, at most one per table. */
 export function eventsSealed(data: Given<EntryData<'events.sealed'>>): CriticalEvent {
   return eventOf('events.sealed', data.ranges.map(({ table }) => table).join(','), data, 'system');
 }
 
-/** An authority timestamped a checkpoint. Nothing is cut: a shortened token or note would prove nothing. */
+/**
+ * An authority timestamped a checkpoint. Nothing is truncated: a shortened token or note would prove nothing.
+ */
 export function checkpointTimestamped(data: EntryData<'checkpoint.timestamped'>): CriticalEvent {
   const kind = 'checkpoint.timestamped';
   return { kind, actor: 'system', subject: { type: entrySubjects[kind], id: data.checkpoint_sha256 }, data };
 }
 
-/** The log begins a new life; the subject is its new origin. */
+/** The log starts a new life; the subject is its new origin. */
 export function lifeStarted(
   life: Omit<Given<EntryData<'log.life_started'>>, 'previous'> & {
     readonly previous?: { readonly origin: string; readonly head?: SignedTreeHead | undefined } | undefined;
@@ -186,7 +194,7 @@ export function lifeStarted(
   return eventOf('log.life_started', life.origin, { ...rest, previous: before }, 'system');
 }
 
-/** Data as its causer may give it: not to be written to, and undefined where it may be missing. */
+/** Entry data as callers pass it: read-only, and optional members may be undefined. */
 type Given<T> = T extends readonly (infer Item)[]
   ? readonly Given<Item>[]
   : T extends object
@@ -209,7 +217,7 @@ function counted<D extends { readonly [K in 'added' | 'removed' | 'changed']: re
   return { ...diff, ...counts };
 }
 
-/** A head as entries name it (see loggedHead in log-entry-data.ts). */
+/** Returns the head in the form of log entries (see loggedHead in log-entry-data.ts). */
 function logged(head: SignedTreeHead | undefined) {
   if (head === undefined) return undefined;
   const { tree_size, root_hash, timestamp_ns, signature, signer_key_id } = head;
@@ -230,7 +238,10 @@ function eventOf<K extends EntryKind>(
   };
 }
 
-/** A copy with every text fit for an entry, every list bounded, and nothing undefined. */
+/**
+ * Returns a copy in which every text is valid for an entry, every list is bounded, and undefined members are
+ * removed.
+ */
 function bounded(value: unknown): unknown {
   if (typeof value === 'string') return entryText(value);
   if (Array.isArray(value)) return value.slice(0, maxEntryItems).map(bounded);
@@ -239,12 +250,14 @@ function bounded(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, bounded(member)]));
 }
 
-/** A text fit for an entry: bounded, and well-formed, because JCS refuses lone surrogates. */
+/**
+ * Returns a text that is valid for an entry: bounded, and well-formed because JCS rejects lone surrogates.
+ */
 function entryText(text: string): string {
   return text.slice(0, maxEntryText).toWellFormed();
 }
 
-/** The same for a name, which the ledger wants to have a character at least. */
+/** Like `entryText`, for names, which the ledger requires to be non-empty. */
 function named(text: string): string {
   return entryText(text) || 'unknown';
 }

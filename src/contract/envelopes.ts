@@ -16,19 +16,19 @@ import {
 } from './resources/fields.ts';
 
 export const Meta = shape('Meta', {
-  timestamp: timestamp('Time of the answer.'),
-  query_time_ms: count('How long the query took, in milliseconds.'),
+  timestamp: timestamp('Time of the response.'),
+  query_time_ms: count('Duration of the query in milliseconds.'),
   damaged_events: optional(
     list(
       part(
         {
-          events: count('How many.'),
-          from: optional(timestamp('Time of the first; absent where it is damaged, too.')),
-          to: optional(timestamp('Time of the last; absent where it is damaged, too.')),
+          events: count('Number of events.'),
+          from: optional(timestamp('Time of the first event; absent if it is damaged too.')),
+          to: optional(timestamp('Time of the last event; absent if it is damaged too.')),
         },
         'Events of one damaged block.',
       ),
-      'Stored events that are damaged, may belong to the answer, and are left out of it. Absent without any.',
+      'Damaged stored events that may match the query and are left out of the response. Absent if no event is damaged.',
     ),
   ),
   damaged_rows: optional(
@@ -40,25 +40,25 @@ export const Meta = shape('Meta', {
 export type Meta = Static<typeof Meta>;
 
 export const Pagination = shape('Pagination', {
-  page: ordinal('This page; the first is 1.'),
-  per_page: ordinal('Items on a full page.'),
-  total: count('All items that match, exactly.'),
-  total_pages: count('Pages of them.'),
-  has_next: flag('Whether a page follows.'),
-  has_prev: flag('Whether a page precedes.'),
-  next_cursor: optional(text('Continue here with ?cursor=; absent on the last page.')),
+  page: ordinal('Number of the page; the first page is 1.'),
+  per_page: ordinal('Maximum number of items per page.'),
+  total: count('Exact number of matching items.'),
+  total_pages: count('Number of pages.'),
+  has_next: flag('Whether there is a next page.'),
+  has_prev: flag('Whether there is a previous page.'),
+  next_cursor: optional(text('Cursor of the next page, for ?cursor=; absent on the last page.')),
 });
 export type Pagination = Static<typeof Pagination>;
 
-/** A resource as it stands in an envelope; `attributes` default to the schema of its type. */
+/** Returns the schema of a resource in an envelope. */
 const resource = <T extends ResourceType, A extends TSchema>(type: T, attributes: A) =>
   item(type, uuid('Identifier of the resource.'), attributes);
 
-/** A component of OpenAPI where its attributes are one. */
+/** Returns the schema of an item, which is an OpenAPI component if its attributes are one. */
 const item = <T extends string, I extends TSchema, A extends TSchema>(type: T, id: I, attributes: A) => {
   const { title } = attributes as { title?: string };
   return Type.Object(
-    { id, type: Type.Literal(type, { description: 'Kind of resource.' }), attributes },
+    { id, type: Type.Literal(type, { description: 'Type of the resource.' }), attributes },
     {
       ...(title === undefined ? {} : { title: `${title}Resource` }),
       description: `A resource of type ${type}.`,
@@ -67,14 +67,14 @@ const item = <T extends string, I extends TSchema, A extends TSchema>(type: T, i
   );
 };
 
-/** One resource, in the specification's success envelope. */
+/** One resource, in the success envelope of the specification. */
 export const success = <T extends ResourceType>(type: T) => successWith(type, resourceTypes[type]);
 
-/** One resource that shows other attributes than its type has elsewhere. */
+/** One resource with attributes that differ from the usual schema of its type. */
 export const successWith = <T extends ResourceType, A extends TSchema>(type: T, attributes: A) =>
   part({ data: resource(type, attributes), meta: Meta }, 'Success envelope.');
 
-/** A page of resources, in the specification's paginated envelope. */
+/** A page of resources, in the paginated envelope of the specification. */
 export const paginated = <T extends ResourceType>(type: T) =>
   part(
     {
@@ -85,7 +85,7 @@ export const paginated = <T extends ResourceType>(type: T) =>
     'Paginated envelope.',
   );
 
-/** A page of things that only lists have, under `id`s of their own. */
+/** A page of items that are not resources, with their own `id` schema. */
 export const listed = <T extends string, I extends TSchema, A extends TSchema>(
   type: T,
   id: I,
@@ -100,31 +100,31 @@ export const listed = <T extends string, I extends TSchema, A extends TSchema>(
     'Paginated envelope.',
   );
 
-/** An answer that is no resource, beside its `meta`. */
-export const answer = <S extends TSchema>(data: S) => part({ data, meta: Meta }, 'Envelope of an answer.');
+/** A response that is not a resource, with its `meta`. */
+export const answer = <S extends TSchema>(data: S) => part({ data, meta: Meta }, 'Response envelope.');
 
 export const ErrorEnvelope = shape('Error', {
   error: part(
     {
-      code: oneOf(Object.keys(errorCodes) as ErrorCode[], { description: 'For machines.' }),
-      message: text('For people.'),
+      code: oneOf(Object.keys(errorCodes) as ErrorCode[], { description: 'Error code.' }),
+      message: text('Error message.'),
       details: optional(
         Type.Object(
           {
             field: optional(
-              text('The parameter, header or field of the body; always there with INVALID_REQUEST.'),
+              text('Parameter, header or field of the body concerned; always present with INVALID_REQUEST.'),
             ),
-            reason: text('What is wrong with it, or the message.'),
+            reason: text('Reason why the field is invalid, or the error message.'),
           },
           {
-            description: 'What helps to act; some codes add members of their own.',
+            description: 'Details of the error; some codes add members.',
             additionalProperties: true,
           },
         ),
       ),
     },
-    'What went wrong.',
+    'The error.',
   ),
-  timestamp: timestamp('Time of the answer.'),
+  timestamp: timestamp('Time of the response.'),
 });
 export type ErrorEnvelope = Static<typeof ErrorEnvelope>;

@@ -2,11 +2,11 @@ import { shownProtocols } from './app-protocols.ts';
 import { jcs } from './jcs.ts';
 
 /**
- * Which part of an event the digest in an `alert.raised` entry covers, for the service that makes it and for the client
- * that checks it.
+ * The part of an event that the digest in an `alert.raised` entry covers. Shared by the service, which
+ * computes the digest, and the client, which verifies it.
  */
 
-/** Members that the service derives when it serves an event: a later version or more knowledge may change them. */
+/** Members that the service derives when it serves an event. Later versions or new data may change them. */
 export const derivedAttributes: readonly string[] = [
   'end_time',
   'registered_domain',
@@ -22,15 +22,18 @@ export interface ServedEvent {
 }
 
 /**
- * The value whose JCS form (RFC 8785) is hashed: the resource without its derived attributes, and with its protocols as
- * the one text that is stored.
+ * Returns the value whose JCS form (RFC 8785) is hashed: the resource without derived attributes, and with
+ * its protocols as the single stored text.
  */
 export function digestedPart({ id, type, attributes }: ServedEvent): ServedEvent {
   const kept = Object.entries(storedForm(attributes)).filter(([name]) => !derivedAttributes.includes(name));
   return { id, type, attributes: Object.fromEntries(kept) };
 }
 
-/** The attributes with the protocols as they are stored; unchanged where they do not fit together. */
+/**
+ * Returns the attributes with the protocols in their stored form; unchanged if the attributes are
+ * inconsistent.
+ */
 export function storedForm(attributes: object): Record<string, unknown> {
   const { app_protocols, app_protocol_stored, ...rest } = attributes as Record<string, unknown>;
   if (!Array.isArray(app_protocols)) return { ...attributes };

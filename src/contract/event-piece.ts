@@ -1,7 +1,7 @@
 /**
- * The canonical bytes of a piece: consecutive stored events of one table, whose hash is a leaf of the tree that an
- * `events.sealed` entry commits to. They depend on the values alone, not on how the store keeps them. Numbers are
- * little-endian.
+ * The canonical bytes of a piece: consecutive stored events of one table, whose hash is a leaf of the tree
+ * that an `events.sealed` entry commits to. They depend only on the values, not on the storage format.
+ * Numbers are little-endian.
  *
  * ```
  * piece   "candor-event-piece/v1\n"  text table  f64 first sequence  u32 rows  column …
@@ -18,20 +18,24 @@
  * | `s` | text that rows share | u32 bytes, UTF-8 | place 0 |
  * | `u` | text of a row's own | u32 bytes, UTF-8 | ffffffff, no bytes |
  *
- * Columns are in the order of `columnNames`; later versions append to it. A column in which no row has a value is left
- * out. Form 1: the one value that all rows have. Form 2, where they differ, and for `u` always: a value for each row. Of `u`
- * first all lengths, then the UTF-8 of all. Of `s` u8 the number of different texts, these in the order of their first rows, and u8 for each
- * row its place among them, from 1.
+ * Columns are in the order of `columnNames`; later versions append to it. A column without any value is left
+ * out. Form 1 has one value, which all rows share. Form 2, used if values differ and always for `u`, has a
+ * value per row. Kind `u` has all lengths first, then the UTF-8 of all texts. Kind `s` has the number of
+ * distinct texts (u8), the texts in order of first use, and for each row the position of its text, from 1
+ * (u8).
  */
 export const pieceMagic = 'candor-event-piece/v1\n';
 export type PieceKind = 'n' | 't' | 'b' | 'a' | 's' | 'u';
 export const oneForAll = 1;
 export const oneForEach = 2;
-/** The length of a text of kind `u` that is absent. */
+/** The length that marks an absent text of kind `u`. */
 export const absentLength = 0xffff_ffff;
-/** Bytes of an address with its mark. */
+/** Size in bytes of an address with its presence byte. */
 export const addressWidth = 17;
-/** Rows of a piece. A proof discloses as many, and each costs a 64th of a hash. The last piece of a range may have fewer. */
+/**
+ * Rows per piece. A proof discloses this many events, and the tree has one hash per 64 events. The last piece
+ * of a range may have fewer.
+ */
 export const pieceRows = 64;
 
 export interface DecodedPiece {
@@ -48,12 +52,12 @@ export interface PieceColumn {
   readonly values: readonly (number | string | Uint8Array | undefined)[];
 }
 
-/** Undefined for bytes that are not a piece. */
+/** Decodes a piece; undefined for bytes that are not a valid piece. */
 export function decodePiece(bytes: Uint8Array): DecodedPiece | undefined {
   try {
     return new PieceReader(bytes).piece();
   } catch (error) {
-    // The end of the bytes, and bytes that are not UTF-8.
+    // RangeError: invalid or truncated piece. TypeError: invalid UTF-8.
     if (error instanceof RangeError || error instanceof TypeError) return undefined;
     throw error;
   }

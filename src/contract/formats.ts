@@ -2,13 +2,13 @@ import { isUuid } from '../uuid.ts';
 import { hasForeignSyntax } from './search-text.ts';
 
 /**
- * The string formats that schemas name, each with its check and the reason that a caller is given. JSON Schema knows
- * `uuid` and `date-time`; the others are ours.
+ * The string formats used in schemas, with the check and the error message of each. `uuid` and `date-time`
+ * are formats of JSON Schema; the others are defined here.
  */
 export const formats = {
   uuid: { test: isUuid, reason: 'must be a valid UUID' },
-  'date-time': { test: isDateTime, reason: 'must be an ISO 8601 date and time with its zone' },
-  /** A query parameter: ISO 8601 (UTC unless it says otherwise) or epoch milliseconds. */
+  'date-time': { test: isDateTime, reason: 'must be an ISO 8601 date and time with time zone' },
+  /** For query parameters: ISO 8601 (UTC if there is no time zone) or epoch milliseconds. */
   time: {
     test: (text) => parseTime(text) !== undefined,
     reason: 'must be an ISO 8601 time or epoch milliseconds',
@@ -16,9 +16,9 @@ export const formats = {
   ip: { test: isAddress, reason: 'must be an IPv4 or IPv6 address' },
   mac: {
     test: (text) => canonicalMac(text) !== undefined,
-    reason: 'must be a MAC address of one host, such as 00:1b:63:84:45:e6',
+    reason: 'must be a unicast MAC address, such as 00:1b:63:84:45:e6',
   },
-  /** Names an asset on the network: an IP or a MAC address. */
+  /** Identifies an asset on the network: an IP or MAC address. */
   identifier: {
     test: (text) => isAddress(text) || canonicalMac(text) !== undefined,
     reason: 'must be an IP or MAC address',
@@ -41,22 +41,25 @@ export const formats = {
   /** Lines of text. */
   lines: {
     test: (text) => !/(?![\t\n\r])\p{Cc}/u.test(text),
-    reason: 'must have no control characters but line ends and tabs',
+    reason: 'must not contain control characters except line ends and tabs',
   },
-  /** One address, or all of a CIDR block. */
+  /** An IP address or a CIDR block. */
   network: { test: isNetwork, reason: 'must be an IPv4 or IPv6 address or a CIDR block' },
-  /** A hash as a parameter: either case of hexadecimal. */
+  /** A hash in a parameter: hexadecimal in either case. */
   hex32: { test: (text) => /^[0-9a-f]{64}$/i.test(text), reason: 'must be 64 hexadecimal digits' },
 } as const satisfies Record<string, { test(text: string): boolean; reason: string }>;
 
 export type Format = keyof typeof formats;
 
-/** RFC 3339, section 5.6, on a day that exists. No leap seconds: epoch milliseconds have none. */
+/**
+ * Checks for RFC 3339, section 5.6, with a valid date. Leap seconds are rejected because epoch milliseconds
+ * cannot represent them.
+ */
 function isDateTime(text: string): boolean {
   return /T.*(Z|[+-]\d\d:\d\d)$/.test(text) && isoTime(text) !== undefined;
 }
 
-/** Epoch milliseconds of an ISO 8601 date or time, or of an integer; undefined for anything else. */
+/** Parses an ISO 8601 date or time, or an integer, to epoch milliseconds; undefined for anything else. */
 export function parseTime(text: string): number | undefined {
   if (!/^(0|-?[1-9][0-9]{0,15})$/.test(text)) return isoTime(text);
   const time = Number(text);
@@ -66,7 +69,7 @@ export function parseTime(text: string): number | undefined {
 const iso =
   /^(\d{4})-(\d\d)-(\d\d)(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(Z|([+-])([01]\d|2[0-3]):([0-5]\d))?)?$/;
 
-/** Digits below a millisecond are cut off. A time without a zone is UTC. */
+/** Digits below a millisecond are truncated. A time without a zone is UTC. */
 function isoTime(text: string): number | undefined {
   const match = iso.exec(text);
   if (match === null) return undefined;
@@ -88,9 +91,9 @@ const macForms =
   /^(?:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})$/i;
 
 /**
- * A 48-bit link-layer address, written `aa:bb:cc:dd:ee:ff`, `aa-bb-cc-dd-ee-ff` or `aabb.ccdd.eeff`, in lower case
- * with colons. Undefined for anything else, and for what no single device has: all zeros, and addresses with the group
- * bit (IEEE 802, section 8.2), multicast and broadcast.
+ * Returns a 48-bit MAC address, written `aa:bb:cc:dd:ee:ff`, `aa-bb-cc-dd-ee-ff` or `aabb.ccdd.eeff`, in
+ * lower case with colons. Undefined for anything else, for all zeros, and for addresses with the group bit
+ * (IEEE 802, section 8.2): multicast and broadcast.
  */
 export function canonicalMac(text: string): string | undefined {
   if (!macForms.test(text)) return undefined;
@@ -101,7 +104,10 @@ export function canonicalMac(text: string): string | undefined {
 
 const label = /^(?!-)[\p{L}\p{M}\p{N}_-]{1,63}(?<!-)$/u;
 
-/** RFC 1123, section 2.1, with underscores and letters of all scripts; a final dot is taken. No address. */
+/**
+ * RFC 1123, section 2.1, plus underscores and letters of all scripts. A trailing dot is accepted; IP
+ * addresses are not.
+ */
 function isHostname(text: string): boolean {
   const name = text.replace(/\.$/, '');
   return name.length <= 253 && !isAddress(name) && name.split('.').every((part) => label.test(part));
@@ -116,12 +122,12 @@ function isNetwork(text: string): boolean {
   return (isIPv4(address) && Number(prefix) <= 32) || (isIPv6(address) && Number(prefix) <= 128);
 }
 
-/** Four decimal bytes without leading zeros, which some readers take as octal. */
+/** Four decimal bytes. Leading zeros are rejected because some parsers read them as octal. */
 function isIPv4(text: string): boolean {
   return /^(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/.test(text);
 }
 
-/** RFC 4291, section 2.2, without zones. */
+/** RFC 4291, section 2.2, without zone identifiers. */
 function isIPv6(text: string): boolean {
   if (text.length > 45 || !text.includes(':')) return false;
   const halves = text.split('::');

@@ -3,7 +3,7 @@ import { limits } from '../limits.ts';
 import { alertTerms, dnsEventTerms, filterParameters, networkEventTerms } from './parameters.ts';
 import { between } from './resources/fields.ts';
 
-/** The filters of the list, and into how many buckets what matches is counted. */
+/** The filters of the list, and the maximum number of buckets. */
 const histogramParameters = <F extends TProperties>(filters: F, ranges?: string) =>
   Type.Object(
     {
@@ -11,7 +11,7 @@ const histogramParameters = <F extends TProperties>(filters: F, ranges?: string)
         between(
           1,
           limits.maxHistogramBuckets,
-          `Buckets at most, however many are empty; default ${limits.defaultHistogramBuckets}.`,
+          `Maximum number of buckets, including empty ones. Default: ${limits.defaultHistogramBuckets}.`,
         ),
       ),
       ...filterParameters(filters, ranges),

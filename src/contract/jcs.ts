@@ -1,6 +1,7 @@
 /**
- * The JSON Canonicalization Scheme (RFC 8785) of a value that JSON.parse gave: members sorted by UTF-16 code units,
- * numbers and strings as ECMAScript prints them, no space. Throws where a string is no well-formed Unicode.
+ * Serialises a value from JSON.parse with the JSON Canonicalization Scheme (RFC 8785): members sorted by
+ * UTF-16 code units, numbers and strings as ECMAScript prints them, no whitespace. Throws a TypeError for
+ * strings that are not well-formed Unicode.
  */
 export function jcs(value: unknown): string {
   if (typeof value === 'string' && !value.isWellFormed())

@@ -1,9 +1,12 @@
-/** How a list is written: as an array, or each item with its line end. */
+/** Form of a list: a JSON array, or one item per line. */
 export type ListForm = 'array' | 'lines';
 
 const encoder = new TextEncoder();
 
-/** Items that are JSON already, in which no line ends: bytes of their own buffer, ready to move. */
+/**
+ * Joins items that are already serialised as JSON without line breaks. The result has its own buffer and can
+ * be transferred.
+ */
 export function writeList(items: readonly string[], form: ListForm = 'array'): Uint8Array<ArrayBuffer> {
   if (form === 'array') return encoder.encode(`[${items.join(',')}]`);
   return encoder.encode(items.map((item) => `${item}\n`).join(''));

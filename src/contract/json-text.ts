@@ -5,10 +5,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 
 /**
- * JSON in UTF-8 as a value. Strings come out as well-formed Unicode.
+ * Parses JSON in UTF-8. Strings in the result are well-formed Unicode.
  *
- * @throws INVALID_REQUEST with field `body` for anything else, and for what nests so deep that recursion would not get out
- * of it
+ * @throws INVALID_REQUEST with field `body` for anything else, and for nesting so deep that recursion could
+ * overflow the stack
  */
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
@@ -20,14 +20,15 @@ export function parseJson(bytes: Uint8Array): unknown {
   if (text.trim() === '') throw invalidField('body', 'must be JSON, but is empty');
   if (nestsTooDeep(bytes)) throw invalidField('body', `nests deeper than ${limits.maxNesting}`);
   try {
-    // Only an escape can put a lone surrogate into valid UTF-8; the reviver costs several times the parse.
+    // In valid UTF-8, only an escape can produce a lone surrogate. The reviver takes several times as long as
+    // the parse.
     return surrogateEscape.test(text) ? JSON.parse(text, wellFormed) : JSON.parse(text);
   } catch {
     throw invalidField('body', 'is not valid JSON');
   }
 }
 
-/** How deep brackets and braces nest, whatever else is wrong with the text. */
+/** Checks the nesting of brackets and braces, also in invalid JSON. */
 function nestsTooDeep(bytes: Uint8Array): boolean {
   let depth = 0;
   let inString = false;
@@ -48,7 +49,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
-/** By which brackets and braces differ. */
+/** The bit that differs between brackets and braces. */
 const caseBit = 0x20;
 
 function wellFormed(_key: string, value: unknown): unknown {

@@ -9,10 +9,10 @@ import { wholeListTypes } from './whole-list.ts';
 type Json = { [key: string]: unknown };
 
 /**
- * The OpenAPI 3.1 description of every operation in the table of routes. The same program always gives the same
- * document: members stand in the order of the tables, and there is no clock in it.
+ * Returns the OpenAPI 3.1 description of every operation in the table of routes. The result is deterministic:
+ * members are in the order of the tables, and there is no timestamp.
  *
- * Schemas that have a `title` become components of that name and are referred to.
+ * Schemas with a `title` become components of that name and are referenced.
  */
 export function openApiDocument(version: string): Json {
   const components: Json = {};
@@ -31,7 +31,7 @@ export function openApiDocument(version: string): Json {
       title: 'Candor',
       version,
       description:
-        'A SIEM that can prove what it saw. Lists take `page` or `cursor`; a filter given more than once means any of its values. Errors carry a code of the table and, for problems of a field, its name and the reason.',
+        'A SIEM with a tamper-evident log. Lists accept `page` or `cursor`; a repeated filter matches any of its values. Errors have a code and, for an invalid field, its name and the reason.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -48,7 +48,8 @@ export function openApiDocument(version: string): Json {
         },
         certificate: {
           type: 'mutualTLS',
-          description: 'A client certificate that names a principal, where the service takes them.',
+          description:
+            'A client certificate that names a principal, if the service is configured to accept client certificates.',
         },
       },
     },
@@ -56,23 +57,20 @@ export function openApiDocument(version: string): Json {
 }
 
 const tags = [
-  ['auth', 'Sessions.'],
-  ['ingest', 'Sensor data.'],
-  [
-    'shippers',
-    'Sensor data from programs that speak to Elasticsearch, Splunk or an OpenTelemetry collector.',
-  ],
+  ['auth', 'Sessions and passwords.'],
+  ['ingest', 'Ingest of sensor data.'],
+  ['shippers', 'Ingest of sensor data over the protocols of Elasticsearch, Splunk and OpenTelemetry.'],
   ['events', 'Network and DNS events.'],
-  ['alerts', 'Alerts and the work on them.'],
-  ['assets', 'What is on the network.'],
-  ['services', 'What it offers.'],
-  ['topology', 'Who talks to whom.'],
-  ['analytics', 'Figures, and how they change.'],
-  ['discovery', 'Scans of the network.'],
-  ['rules', 'What is looked for in records: Sigma.'],
-  ['intel', 'Known-bad addresses and domains.'],
-  ['identities', 'Tokens.'],
-  ['system', 'The service itself.'],
+  ['alerts', 'Alerts, their notes and history, and silences.'],
+  ['assets', 'Hosts and devices on the network.'],
+  ['services', 'Network services of assets.'],
+  ['topology', 'The communication graph of the network.'],
+  ['analytics', 'Statistics, trends and risk scores.'],
+  ['discovery', 'Discovery scans of the network.'],
+  ['rules', 'Sigma detection rules.'],
+  ['intel', 'Threat intelligence lists of known-bad addresses and domains.'],
+  ['identities', 'Principals, tokens, keys, the access policy and the audit log.'],
+  ['system', 'Settings, backups, status and metrics of the service.'],
   ['transparency', 'The tamper-evident log of critical events (RFC 6962).'],
 ] as const satisfies readonly (readonly [Route['tag'], string])[];
 
@@ -101,23 +99,23 @@ function operationOf(operationId: string, route: Route, components: Json): Json 
   };
 }
 
-/** What may be subscribed to over a socket of all channels, and by whom. */
+/** Lists the channels and the operation that permits subscribing to each. */
 const subscribable = `Channels, and the operation whose callers may subscribe to each: ${Object.entries(
   channels,
 )
   .map(([name, { operation }]) => `${name} (${operation})`)
   .join(', ')}.`;
 
-/** How a sensor or shipper shows its token, and where else it is answered. */
+/** Describes how a sensor or shipper sends its token, and the aliases of the operation. */
 function ingestCredentials({ also = [] }: Route): string {
   const credentials =
     'The token may also come as the password of `Basic`, as the key of `ApiKey` (as it is, or base64 of `id:key`) or as `Splunk <token>`.';
   if (also.length === 0) return credentials;
   const others = also.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)\*?/g, '{$1}')}`);
-  return `${credentials} Answered likewise: ${others.join(', ')}.`;
+  return `${credentials} Aliases: ${others.join(', ')}.`;
 }
 
-/** One of them suffices; an empty one means that credentials may be left out. */
+/** Alternatives, of which one suffices. An empty object means that credentials are optional. */
 function securityOf(route: Route): Json[] {
   if (route.access === 'public') return [];
   const ways = [{ bearer: [] }, { certificate: [] }];
@@ -146,13 +144,13 @@ function parametersIn(
   });
 }
 
-/** `idempotency-key` as it is usually written: `Idempotency-Key`. */
+/** Capitalises a header name: `idempotency-key` becomes `Idempotency-Key`. */
 const headerName = (name: string) => name.replaceAll(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 
 function requestBody(body: NonNullable<Route['body']>, components: Json): Json {
   const mediaTypes = body.kind === 'json' ? ['application/json'] : body.mediaTypes;
   const schema = refer(body.schema, components);
-  const text = { type: 'string', description: 'One record a line.' };
+  const text = { type: 'string', description: 'One record per line.' };
   return {
     required: true,
     content: Object.fromEntries(
@@ -171,7 +169,7 @@ function responsesOf(route: Route, components: Json): Json {
   const errorBody =
     route.protocol === undefined
       ? refer(ErrorEnvelope, components)
-      : { type: 'object', description: 'An error as the service tells it that the protocol was made for.' };
+      : { type: 'object', description: 'An error in the format of the emulated service.' };
   for (const [status, codes] of codesByStatus)
     responses[status] = {
       description: codes.join(', '),
@@ -207,13 +205,13 @@ function responsesOf(route: Route, components: Json): Json {
   return responses;
 }
 
-/** What lists are for those who accept it. */
+/** Representations of a whole list, selected with the Accept header. */
 const wholeList = {
   [wholeListTypes.lines]: {
     schema: {
       type: 'string',
       description:
-        'The whole list as it is filtered and sorted, one item of `data` a line, without an envelope. `page`, `per_page` and `cursor` are not for it. An answer whose last chunk is missing is not whole.',
+        'The whole list, filtered and sorted, one item of `data` per line, without an envelope. `page`, `per_page` and `cursor` do not apply. If the last chunk is missing, the response is incomplete.',
     },
   },
   [wholeListTypes.arrow]: {
@@ -221,32 +219,34 @@ const wholeList = {
       type: 'string',
       format: 'binary',
       description:
-        'The same as an Arrow IPC stream, a record batch for each page that is read: a column `id` and one for each attribute. Times are timestamps in milliseconds, integers as narrow as their bounds, lists of texts lists, addresses and enumerated words texts behind dictionaries that each batch replaces; objects and other lists are JSON texts, and what an item has not is null. A stream without its end mark is not whole.',
+        'The whole list as an Arrow IPC stream of record batches, with a column `id` and one column per attribute. Times are timestamps in milliseconds, integers have the narrowest type for their bounds, lists of strings are lists, and addresses and enumerations are dictionary-encoded strings whose dictionaries each batch replaces. Objects and other lists are JSON strings, and absent attributes are null. A stream without the end-of-stream marker is incomplete.',
     },
   },
 };
 
 const statusTexts: { readonly [status: number]: string } = {
-  101: 'The connection is a WebSocket now.',
+  101: 'Switched to the WebSocket protocol.',
   200: 'Success.',
   201: 'Created.',
-  202: 'Begun; the resource tells how far it is.',
-  204: 'Done; there is nothing to say.',
-  503: 'Not in service.',
+  202: 'Started; the resource shows the progress.',
+  204: 'Success; the response has no body.',
+  503: 'Service unavailable.',
 };
 
 const header = (description: string, schema: TSchema) => ({ description, schema: plain(schema) });
-const requestIdHeader = { 'X-Request-Id': header('Names the request in the logs.', Type.String()) };
+const requestIdHeader = {
+  'X-Request-Id': header('Identifier of the request, also in the logs.', Type.String()),
+};
 const retryAfterHeader = { 'Retry-After': header('Seconds to wait before a retry.', Type.Integer()) };
 const damagedEventsHeader = {
   'X-Damaged-Events': header(
-    'Stored events of the time of a whole list that are damaged and left out; absent where there are none. Pages name them in `meta.damaged_events`.',
+    'Number of damaged stored events in the time range of a whole list, which are left out; absent if it is 0. Pages report them in `meta.damaged_events`.',
     Type.Integer({ minimum: 1 }),
   ),
 };
 const locationHeader = { Location: header('Path of the new resource.', Type.String()) };
 
-/** The schema as JSON, its titled parts moved to the components and referred to. */
+/** Returns the schema as JSON, with titled parts moved to the components and referenced. */
 function refer(schema: TSchema, components: Json): unknown {
   return replaceTitled(plain(schema), components);
 }
@@ -267,7 +267,10 @@ function replaceTitled(value: unknown, components: Json): unknown {
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** Without the builder's hidden marks. The times of parameters, which JSON Schema has no format for, are among date-times. */
+/**
+ * Returns the schema without the symbols of the schema builder. The format `time` of parameters becomes
+ * `date-time`, the closest format of JSON Schema.
+ */
 function plain(schema: TSchema): unknown {
   return JSON.parse(JSON.stringify(schema), (key, value) =>
     key === 'format' && value === 'time' ? 'date-time' : value,

@@ -30,8 +30,8 @@ import {
 } from './vocabulary.ts';
 
 /**
- * Query parameters, as schemas that `parseQuery` reads. An array is a filter: it may be repeated, and one value of
- * those given suffices. Everything else may be given once.
+ * Query parameters, as schemas for `parseQuery`. An array is a filter: it may be repeated and matches any of
+ * its values. All other parameters may occur once.
  */
 export const many = <S extends TSchema>(items: S) =>
   Type.Optional(Type.Array(items, { maxItems: limits.maxFilterValues }));
@@ -40,50 +40,52 @@ type Negated<F extends TProperties> = {
   [K in keyof F & string as F[K] extends TArray ? `${typeof negationPrefix}${K}` : never]: F[K];
 };
 
-/** For each of the filters that `many` made the one that takes what none of its values is true of. */
+/** Returns the negation of each filter made by `many`, which matches items that match none of the values. */
 export function negated<F extends TProperties>(filters: F): Negated<F> {
   const pairs: [string, TSchema][] = Object.entries(filters).flatMap(([name, schema]) => {
     const { items } = schema as Partial<TArray>;
     if (items === undefined) return [];
-    const description = `None of these, or without one. ${(items as { description?: string }).description ?? ''}`;
+    const description = `Excludes items with any of these values. ${(items as { description?: string }).description ?? ''}`;
     const options = { maxItems: limits.maxFilterValues, description };
     return [[`${negationPrefix}${name}`, Type.Optional(Type.Array(items, options))]];
   });
   return Object.fromEntries(pairs) as Negated<F>;
 }
 
-/** The filters, and each negated. */
+/** Returns the filters and their negations. */
 export const withNegated = <F extends TProperties>(filters: F): F & Negated<F> => ({
   ...filters,
   ...negated(filters),
 });
 
 export const network = (description: string) => Type.String({ format: 'network', description });
-/** Arrives as ISO 8601 or epoch milliseconds; read as epoch milliseconds. */
+/** Sent as ISO 8601 or epoch milliseconds; parsed to epoch milliseconds. */
 export const time = (description: string) =>
   Type.Unsafe<number>({ type: 'string', format: 'time', description });
-/** A text of which filters take the whole, or a pattern. */
+/** A text that filters match exactly or with wildcards. */
 export const word = (description: string) =>
-  text(`${description} \`*\` stands for any characters, \`\\*\` for a star.`, { minLength: 1 });
-/** The same of host names. */
+  text(`${description} \`*\` matches any characters, \`\\*\` a literal star.`, { minLength: 1 });
+/** A host name, matched exactly or with wildcards. */
 const hostWord = (description: string) => ({ ...word(description), format: 'host-pattern' });
 const port = (description: string) => between(0, 65535, description);
 
 const pageParameters = {
-  page: Type.Optional(between(1, 1_000_000_000, 'Page; the first and default is 1.')),
-  per_page: Type.Optional(between(1, limits.maxPerPage, `Items a page; default ${limits.defaultPerPage}.`)),
+  page: Type.Optional(between(1, 1_000_000_000, 'Number of the page, from 1. Default: 1.')),
+  per_page: Type.Optional(
+    between(1, limits.maxPerPage, `Number of items per page. Default: ${limits.defaultPerPage}.`),
+  ),
 };
 
 const search = {
   q: Type.Optional(
     text(
-      'A part of any of the names of the resource, in any case. It is one text: AND, OR, NOT, `&&`, `|`, `*`, `%text%`, regular expressions and `<filter>:<value>` are refused; in double quotes, any text is searched for as it is.',
+      'Case-insensitive substring of any name of the resource. There is no query syntax: AND, OR, NOT, `&&`, `|`, `*`, `%text%`, regular expressions and `<filter>:<value>` are rejected; text in double quotes is searched for literally.',
       { minLength: 1, maxLength: 256 },
     ),
   ),
 };
 
-/** Parameters that every list takes. `sorts[0]` is the default, newest first. */
+/** Returns the parameters of a list. The default sort is `sorts[0]`, descending. */
 export const listParameters = <const S extends readonly [string, ...string[]], F extends TProperties>(
   sorts: S,
   filters: F,
@@ -94,14 +96,14 @@ export const listParameters = <const S extends readonly [string, ...string[]], F
     {
       ...pageParameters,
       cursor: Type.Optional(
-        text('next_cursor of the page before; page is then ignored.', { minLength: 1, maxLength: 2048 }),
+        text('next_cursor of the previous page; page is ignored.', { minLength: 1, maxLength: 2048 }),
       ),
       sort: Type.Optional(
         Type.Unsafe<S[number] | `-${S[number]}`>({
           type: 'string',
           enum: sorts.flatMap((sort) => [`-${sort}`, sort]),
           default: `-${sorts[0]}`,
-          description: `Attribute to sort by; with - descending.${ties}`,
+          description: `Attribute to sort by; the prefix - means descending.${ties}`,
         }),
       ),
       ...filterParameters(filters, ranges),
@@ -109,59 +111,59 @@ export const listParameters = <const S extends readonly [string, ...string[]], F
     { additionalProperties: false },
   );
 
-/** The part of these that tells which items are meant. */
+/** Returns the parameters that select items: time range, search and filters. */
 export const filterParameters = <F extends TProperties>(filters: F, ranges = 'Time range') => ({
-  from: Type.Optional(time(`${ranges}, from here on: ISO 8601 or epoch milliseconds.`)),
-  to: Type.Optional(time(`${ranges}, before this: ISO 8601 or epoch milliseconds.`)),
+  from: Type.Optional(time(`${ranges}: start, inclusive; ISO 8601 or epoch milliseconds.`)),
+  to: Type.Optional(time(`${ranges}: end, exclusive; ISO 8601 or epoch milliseconds.`)),
   ...search,
   ...filters,
 });
 
-/** Filters that lists and streams of resources with a severity take besides. */
+/** Additional filters for resources with a severity. */
 export const bySeverity = {
-  min_severity: Type.Optional(oneOf(severities, { description: 'This severity or above.' })),
-  severity: many(oneOf(severities, { description: 'This severity.' })),
+  min_severity: Type.Optional(oneOf(severities, { description: 'Minimum severity.' })),
+  severity: many(oneOf(severities, { description: 'Severity.' })),
 };
 
-/** Parameters of a stream: those of the list that tell which items are meant. */
+/** Returns the parameters of a stream: the selection parameters of the list, and `since`. */
 const streamParameters = <F extends TProperties>(filters: F, ranges?: string) =>
   Type.Object(
     {
-      since: Type.Optional(count('Commit sequence after which to begin, replaying what was missed.')),
+      since: Type.Optional(count('Commit sequence after which to replay missed events.')),
       ...filterParameters(filters, ranges),
     },
     { additionalProperties: false },
   );
 
-/** What network and DNS events have in common. */
+/** Filters common to network and DNS events. */
 const eventFilters = {
-  timestamp: many(time('Exactly this time; ranges are from and to.')),
-  received_at: many(time('Taken in at exactly this time.')),
-  ip: many(network('Either end: an address or a CIDR block.')),
+  timestamp: many(time('Exact time of the event; use from and to for a range.')),
+  received_at: many(time('Exact time at which the event was received.')),
+  ip: many(network('Source or destination: an address or a CIDR block.')),
   src_ip: many(network('Originator or client: an address or a CIDR block.')),
   dst_ip: many(network('Responder or resolver: an address or a CIDR block.')),
   src_port: many(port('Port of the originator or client.')),
   dst_port: many(port('Port of the responder or resolver.')),
   transport: many(word('Transport protocol in lower case.')),
-  connection_id: many(word("The sensor's id of the connection.")),
+  connection_id: many(word('Identifier of the connection at the sensor.')),
   community_id: many(text('Community ID flow hash.', { minLength: 1 })),
   sensor: many(word('Name of the sensor.')),
-  sensor_id: many(uuid('Principal whose credentials sent it.')),
-  source: many(oneOf(eventSources, { description: 'Format in which it came.' })),
-  asset_id: many(uuid('Asset of either end.')),
-  src_asset_id: many(uuid('Asset of the originator or client.')),
-  dst_asset_id: many(uuid('Asset of the responder or resolver.')),
+  sensor_id: many(uuid('Identifier of the principal that sent the event.')),
+  source: many(oneOf(eventSources, { description: 'Format in which the event was received.' })),
+  asset_id: many(uuid('Identifier of the asset of either end.')),
+  src_asset_id: many(uuid('Identifier of the asset of the originator or client.')),
+  dst_asset_id: many(uuid('Identifier of the asset of the responder or resolver.')),
 };
 
 export const networkEventFilters = {
   ...eventFilters,
-  end_time: many(time('Ended at exactly this time.')),
+  end_time: many(time('Exact end time of the connection.')),
   duration_ms: many(real('Duration in milliseconds.')),
-  src_mac: many(word('Link-layer address of the originator.')),
-  dst_mac: many(word('Link-layer address of the responder.')),
+  src_mac: many(word('MAC address of the originator.')),
+  dst_mac: many(word('MAC address of the responder.')),
   app_protocol: many(
     word(
-      'One of the application protocols; `ssl` is accepted as `tls`, `kerberos` as `krb5`; `https` finds `tls` as well.',
+      'One of the application protocols; `ssl` is accepted as `tls`, `kerberos` as `krb5`; `https` matches `tls` too.',
     ),
   ),
   src_bytes: many(count('IP bytes sent by the originator.')),
@@ -171,10 +173,10 @@ export const networkEventFilters = {
   src_packets: many(count('Packets sent by the originator.')),
   dst_packets: many(count('Packets sent by the responder.')),
   missed_bytes: many(count('Payload bytes missed.')),
-  state: many(oneOf(connectionStates, { description: 'What became of the connection.' })),
-  conn_state: many(word("The sensor's own word for the state.")),
-  history: many(text('Flags seen, as the sensor writes them.')),
-  direction: many(oneOf(directions, { description: 'By the home networks.' })),
+  state: many(oneOf(connectionStates, { description: 'State of the connection.' })),
+  conn_state: many(word('State of the connection as named by the sensor.')),
+  history: many(text('History of observed flags, as recorded by the sensor.')),
+  direction: many(oneOf(directions, { description: 'Direction relative to the home networks.' })),
   vlan: many(between(0, 4095, 'VLAN identifier.')),
 };
 
@@ -182,106 +184,109 @@ export const dnsEventFilters = {
   ...eventFilters,
   kind: many(oneOf(dnsKinds, { description: 'Query, response or both.' })),
   transaction_id: many(between(0, 65535, 'DNS message id.')),
-  query: many(hostWord('Name asked for.')),
+  query: many(hostWord('Name queried.')),
   registered_domain: many(hostWord('Registrable part of the name.')),
-  qtype: many(word('Type asked for.')),
-  qclass: many(word('Class asked for.')),
+  qtype: many(word('Query type by name.')),
+  qclass: many(word('Query class by name.')),
   rcode: many(count('Response code.')),
   rcode_name: many(word('Response code by name.')),
   answer: many(word('Value of a record of the answer section.')),
-  authoritative: many(flag('AA.')),
-  truncated: many(flag('TC.')),
-  recursion_desired: many(flag('RD.')),
-  recursion_available: many(flag('RA.')),
-  rejected: many(flag('The server refused.')),
-  rtt_ms: many(real('From query to response, in milliseconds.')),
+  authoritative: many(flag('AA flag: authoritative answer.')),
+  truncated: many(flag('TC flag: truncated message.')),
+  recursion_desired: many(flag('RD flag: recursion desired.')),
+  recursion_available: many(flag('RA flag: recursion available.')),
+  rejected: many(flag('Whether the server refused the query.')),
+  rtt_ms: many(real('Round-trip time from the query to its response, in milliseconds.')),
 };
 
 export const alertFilters = {
-  ip: many(network('Either end: an address or a CIDR block.')),
+  ip: many(network('Source or destination: an address or a CIDR block.')),
   src_ip: many(network('Source: an address or a CIDR block.')),
-  dst_ip: many(network('Target: an address or a CIDR block.')),
-  port: many(port('Port of either end.')),
-  src_port: many(port('Port of the source.')),
-  dst_port: many(port('Port of the target.')),
+  dst_ip: many(network('Destination: an address or a CIDR block.')),
+  port: many(port('Source or destination port.')),
+  src_port: many(port('Source port.')),
+  dst_port: many(port('Destination port.')),
   transport: many(word('Transport protocol in lower case.')),
-  title: many(word('Title, whole.')),
-  status: many(oneOf(alertStatuses, { description: 'Where the work on it stands.' })),
-  verdict: many(oneOf(verdicts, { description: 'What an analyst found.' })),
-  ai_verdict: many(oneOf(verdicts, { description: 'What a model found, whoever overrode it.' })),
-  priority: many(oneOf(priorities, { description: 'How soon it is to be worked on.' })),
+  title: many(word('Exact title of the alert.')),
+  status: many(oneOf(alertStatuses, { description: 'Status of the work on the alert.' })),
+  verdict: many(oneOf(verdicts, { description: 'Verdict of the analyst.' })),
+  ai_verdict: many(oneOf(verdicts, { description: 'Verdict of the model, even if overridden.' })),
+  priority: many(oneOf(priorities, { description: 'Priority of the work on the alert.' })),
   category: many(word('Category of the rule.')),
   rule_id: many(word('Identifier of the rule.')),
   rule_name: many(word('Name of the rule.')),
-  rule_source: many(oneOf(ruleSources, { description: 'Where the rule comes from.' })),
+  rule_source: many(oneOf(ruleSources, { description: 'Source of the rule.' })),
   risk_score: many(between(0, 100, 'Contribution to the risk of its assets.')),
-  confidence: many(real('How sure the rule is.', { minimum: 0, maximum: 1 })),
-  domain: many(hostWord('Name concerned.')),
-  tactic: many(word('One of its ATT&CK tactics.')),
-  technique: many(word('One of its ATT&CK techniques.')),
-  count: many(ordinal('Occurrences.')),
-  dedup_key: many(word('What its occurrences share.')),
-  previous_alert_id: many(uuid('The alert of which it is the recurrence.')),
-  silence_id: many(uuid('The silence by which it is suppressed.')),
-  folded_into: many(uuid('The alert that stands for it.')),
-  assignee: many(word('Who works on it.')),
-  assigned: many(flag('Whether somebody works on it.')),
-  tag: many(word('One of its tags.')),
-  tags: many(word('One of its tags.')),
-  asset_id: many(uuid('One of its assets.')),
-  event_id: many(uuid('One of its sample of events.')),
+  confidence: many(real('Confidence of the rule.', { minimum: 0, maximum: 1 })),
+  domain: many(hostWord('Domain name concerned.')),
+  tactic: many(word('ATT&CK tactic of the alert.')),
+  technique: many(word('ATT&CK technique of the alert.')),
+  count: many(ordinal('Number of occurrences.')),
+  dedup_key: many(word('Deduplication key of the alert.')),
+  previous_alert_id: many(uuid('Identifier of the alert that recurred.')),
+  silence_id: many(uuid('Identifier of the silence that suppresses the alert.')),
+  folded_into: many(uuid('Identifier of the summary alert.')),
+  assignee: many(word('Name of the user the alert is assigned to.')),
+  assigned: many(flag('Whether the alert is assigned to a user.')),
+  tag: many(word('Tag of the alert.')),
+  tags: many(word('Tag of the alert.')),
+  asset_id: many(uuid('Identifier of an asset of the alert.')),
+  event_id: many(uuid('Identifier of an event in the sample of the alert.')),
 };
 
-const firstSeenFrom = many(time('First seen at this time or later: ISO 8601 or epoch milliseconds.'));
+const firstSeenFrom = many(time('First seen at or after this time: ISO 8601 or epoch milliseconds.'));
 const macAddress = (description: string) => Type.String({ format: 'mac', description });
 
 /** `from` and `to` bound `last_seen`. */
 export const assetFilters = {
-  ip: many(network('One of its addresses: an address or a CIDR block.')),
-  mac: many(macAddress('One of its link-layer addresses.')),
-  hostname: many(hostWord('One of its names, in any case.')),
-  name: many(word('Name, whole, in any case.')),
-  kind: many(oneOf(assetKinds, { description: 'What it is.' })),
-  os: many(word('Operating system, in any case.')),
-  vendor: many(word('Maker of the device, in any case.')),
-  criticality: many(oneOf(criticalities, { description: 'How much it matters.' })),
-  owner: many(word('Who answers for it, in any case.')),
-  tag: many(word('One of its tags, in any case.')),
-  tags: many(word('One of its tags, in any case.')),
-  state: many(oneOf(assetStates, { description: 'Whether it is staged, managed or retired.' })),
-  source: many(oneOf(assetSources, { description: 'How it became known.' })),
-  risk_score: many(between(0, 100, 'Risk.')),
-  risk_level: many(oneOf(riskLevels, { description: 'Risk in words.' })),
-  open_alerts: many(count('Alerts that are open on it.')),
-  service_count: many(count('Services open on it.')),
+  ip: many(network('IP address of the asset: an address or a CIDR block.')),
+  mac: many(macAddress('MAC address of the asset.')),
+  hostname: many(hostWord('Host name of the asset, case-insensitive.')),
+  name: many(word('Exact name of the asset, case-insensitive.')),
+  kind: many(oneOf(assetKinds, { description: 'Kind of asset.' })),
+  os: many(word('Operating system, case-insensitive.')),
+  vendor: many(word('Vendor of the device, case-insensitive.')),
+  criticality: many(oneOf(criticalities, { description: 'Criticality of the asset.' })),
+  owner: many(word('Owner of the asset, case-insensitive.')),
+  tag: many(word('Tag of the asset, case-insensitive.')),
+  tags: many(word('Tag of the asset, case-insensitive.')),
+  state: many(oneOf(assetStates, { description: 'State of the asset.' })),
+  source: many(oneOf(assetSources, { description: 'How the asset was discovered.' })),
+  risk_score: many(between(0, 100, 'Risk score of the asset.')),
+  risk_level: many(oneOf(riskLevels, { description: 'Risk level of the asset.' })),
+  open_alerts: many(count('Number of open alerts on the asset.')),
+  service_count: many(count('Number of open services.')),
   first_seen_from: firstSeenFrom,
 };
 
 /** `from` and `to` bound `last_seen`. */
 export const assetServiceFilters = {
-  ip: many(network('Where it listens: an address or a CIDR block.')),
+  ip: many(network('Address on which the service listens: an address or a CIDR block.')),
   port: many(port('Port.')),
   transport: many(word('Transport protocol in lower case.')),
   name: many(word('Application protocol.')),
-  product: many(word('Software.')),
+  product: many(word('Name of the software.')),
   version: many(word('Version of the software.')),
-  state: many(oneOf(serviceStates, { description: 'Whether it answers.' })),
-  source: many(oneOf(serviceSources, { description: 'How it became known.' })),
-  connections: many(count('Connections that it answered.')),
-  clients: many(count('Distinct addresses that used it.')),
+  state: many(oneOf(serviceStates, { description: 'Whether the service is open.' })),
+  source: many(oneOf(serviceSources, { description: 'How the service was discovered.' })),
+  connections: many(count('Number of connections that the service answered.')),
+  clients: many(count('Number of distinct client addresses.')),
   first_seen_from: firstSeenFrom,
 };
-export const serviceFilters = { asset_id: many(uuid('The asset that offers it.')), ...assetServiceFilters };
+export const serviceFilters = {
+  asset_id: many(uuid('Identifier of the asset that offers the service.')),
+  ...assetServiceFilters,
+};
 
 /** `from` and `to` bound `requested_at`. */
 export const scanFilters = {
-  status: many(oneOf(scanStatuses, { description: 'Where it stands.' })),
-  target: many(network('It scanned this address, or part of this CIDR block.')),
-  engine: many(oneOf(scanEngines, { description: 'By what it scanned.' })),
-  requested_by: many(word('Who asked for it.')),
+  status: many(oneOf(scanStatuses, { description: 'Status of the scan.' })),
+  target: many(network('Address, or CIDR block of which a part was scanned.')),
+  engine: many(oneOf(scanEngines, { description: 'Scan engine.' })),
+  requested_by: many(word('Name of the principal that requested the scan.')),
 };
 
-/** What their lists are filtered by. */
+/** All filters of the lists, with negations. */
 export const networkEventTerms = withNegated({ ...bySeverity, ...networkEventFilters });
 export const dnsEventTerms = withNegated({ ...bySeverity, ...dnsEventFilters });
 export const alertTerms = withNegated({ ...bySeverity, ...alertFilters });
@@ -317,7 +322,7 @@ export const alertQuery = listParameters(
   ],
   alertTerms,
   'Last seen',
-  ' Alerts of the same severity or priority are in order of last_seen.',
+  ' Alerts with equal severity or priority are sorted by last_seen.',
 );
 export const assetQuery = listParameters(
   [
@@ -341,7 +346,7 @@ export const assetQuery = listParameters(
   'Last seen',
 );
 /** `from` and `to` bound `at`. */
-export const assetHistoryFilters = { action: many(oneOf(assetActions, { description: 'What happened.' })) };
+export const assetHistoryFilters = { action: many(oneOf(assetActions, { description: 'Kind of change.' })) };
 export const assetHistoryQuery = listParameters(['at'], assetHistoryFilters);
 const serviceSorts = [
   'last_seen',
@@ -360,7 +365,7 @@ const serviceSorts = [
 export const serviceQuery = listParameters(serviceSorts, serviceFilters, 'Last seen');
 export const assetServiceQuery = listParameters(serviceSorts, assetServiceFilters, 'Last seen');
 /** `from` and `to` bound `created_at`. */
-export const alertNoteFilters = { author: many(word('Name of the principal who wrote it.')) };
+export const alertNoteFilters = { author: many(word('Name of the principal who wrote the note.')) };
 export const alertNoteQuery = listParameters(['created_at'], alertNoteFilters);
 export const scanQuery = listParameters(
   ['requested_at', 'started_at', 'finished_at', 'status', 'engine', 'requested_by'],
@@ -372,37 +377,37 @@ export const networkEventStreamQuery = streamParameters(networkEventTerms);
 export const dnsEventStreamQuery = streamParameters(dnsEventTerms);
 export const alertStreamQuery = streamParameters(alertTerms, 'Last seen');
 
-const grouping = { description: 'What a node stands for; default host.' };
+const grouping = { description: 'Kind of network node: a host or a subnet. Default: host.' };
 export const topologyQuery = Type.Object(
   {
-    from: Type.Optional(time('Start of the time looked at, inclusive, widened to the hour or the day.')),
-    to: Type.Optional(time('End of the time looked at, exclusive, widened to the hour or the day.')),
+    from: Type.Optional(time('Start of the time range, inclusive; rounded down to the hour or day.')),
+    to: Type.Optional(time('End of the time range, exclusive; rounded up to the hour or day.')),
     group_by: Type.Optional(oneOf(groupings, grouping)),
     focus: Type.Optional(
       uuid(
-        'Asset around whose addresses to look: those that it has at the end of the time looked at, or now.',
+        'Identifier of the asset at the centre of the graph, with its addresses at the end of the time range, or now.',
       ),
     ),
-    depth: Type.Optional(between(1, 3, 'Edges from the focus to the furthest nodes; default 1.')),
+    depth: Type.Optional(between(1, 3, 'Maximum distance from the focus, in edges. Default: 1.')),
     limit: Type.Optional(
       between(
         1,
         limits.maxTopologyNodes,
-        `Nodes shown, the busiest; default ${limits.defaultTopologyNodes}.`,
+        `Maximum number of nodes; the busiest are returned. Default: ${limits.defaultTopologyNodes}.`,
       ),
     ),
   },
   { additionalProperties: false },
 );
-/** What updates are about: those of everything where nothing is named. */
+/** Filters of topology updates; without filters, all updates match. */
 export const topologyFilters = {
-  ip: many(network('Edges of which either end is, has or lies in this address or CIDR block.')),
-  asset_id: many(uuid('Edges of which either end is this asset.')),
+  ip: many(network('Edges with an end that is, contains or is within this address or CIDR block.')),
+  asset_id: many(uuid('Edges with this asset at either end.')),
   group_by: Type.Optional(Type.Array(oneOf(groupings, grouping), { maxItems: 1 })),
 };
 export const topologyStreamQuery = Type.Object(
   {
-    since: Type.Optional(count('Sequence after which to begin, replaying what was missed.')),
+    since: Type.Optional(count('Sequence after which to replay missed updates.')),
     ...topologyFilters,
   },
   { additionalProperties: false },
@@ -410,48 +415,50 @@ export const topologyStreamQuery = Type.Object(
 export const windowQuery = Type.Object(
   {
     window: Type.Optional(
-      oneOf(windows, { description: `Length of time looked at, up to now; default ${defaultWindow}.` }),
+      oneOf(windows, {
+        description: `Length of the time window, which ends now. Default: ${defaultWindow}.`,
+      }),
     ),
   },
   { additionalProperties: false },
 );
 export const scanSubscription = Type.Object(filterParameters(scanFilters), { additionalProperties: false });
 
-/** How a leaf is named: by exactly one of the three. */
+/** Identifies a leaf by exactly one of the three parameters. */
 const leafParameters = {
-  leaf_index: Type.Optional(count('Position of the leaf.')),
+  leaf_index: Type.Optional(count('Index of the leaf.')),
   leaf_hash: Type.Optional(Type.String({ format: 'hex32', description: 'Hash of the leaf.' })),
-  entry_id: Type.Optional(uuid('Id of the entry.')),
+  entry_id: Type.Optional(uuid('Identifier of the entry.')),
 };
 export const leafQuery = Type.Object(leafParameters, { additionalProperties: false });
 export const inclusionQuery = Type.Object(
-  { ...leafParameters, tree_size: Type.Optional(count('Size of the tree; default: the current one.')) },
+  { ...leafParameters, tree_size: Type.Optional(count('Size of the tree. Default: the current size.')) },
   { additionalProperties: false },
 );
 export const consistencyQuery = Type.Object(
-  { first: count('Earlier size.'), second: count('Later size, greater than first.') },
+  { first: count('Earlier tree size.'), second: count('Later tree size, greater than first.') },
   { additionalProperties: false },
 );
 export const treeHeadsQuery = Type.Object(
   {
-    from_size: Type.Optional(count('Heads of this size or more, which may be one past the current size.')),
-    to_size: Type.Optional(count('Heads of less than this size.')),
+    from_size: Type.Optional(count('Minimum tree size, at most the current size plus one.')),
+    to_size: Type.Optional(count('Tree size below which heads are returned.')),
     ...pageParameters,
   },
   { additionalProperties: false },
 );
-/** Paging alone. */
+/** Pagination only. */
 export const publicPageQuery = Type.Object({ ...pageParameters }, { additionalProperties: false });
 export const entriesQuery = Type.Object(
   {
-    from: Type.Optional(count('First leaf index, which may be the size of the log.')),
-    to: Type.Optional(count('The leaf index after the last.')),
-    kind: many(oneOf(entryKinds, { description: 'Entries of this kind.' })),
+    from: Type.Optional(count('First leaf index, at most the size of the log.')),
+    to: Type.Optional(count('Leaf index after the last entry.')),
+    kind: many(oneOf(entryKinds, { description: 'Kind of entry.' })),
     ...pageParameters,
   },
   { additionalProperties: false },
 );
 export const treeHeadQuery = Type.Object(
-  { tree_size: Type.Optional(count('The head signed for this size; default: the latest.')) },
+  { tree_size: Type.Optional(count('Tree size of the head. Default: the latest head.')) },
   { additionalProperties: false },
 );

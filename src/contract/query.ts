@@ -6,12 +6,12 @@ import { type ParsedTerm, termOf } from './negation.ts';
 import { searchText } from './search-text.ts';
 import type { Severity } from './vocabulary.ts';
 
-/** Parameters of a query string as they came, decoded: name → values in order. */
+/** Decoded parameters of a query string: name → values in order. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>;
 
 type Value = string | number | boolean;
 
-/** The part of JSON Schema that parameters are described with. */
+/** The subset of JSON Schema that parameters use. */
 interface ParameterSchema {
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'array';
   readonly enum?: readonly string[];
@@ -54,8 +54,9 @@ function decode(text: string, name: string): string {
 }
 
 /**
- * Reads query parameters by their schema: numbers and booleans become such, times epoch milliseconds, UUIDs and
- * hashes lowercase, MAC addresses lowercase with colons. An array in the schema is a parameter that may be repeated.
+ * Parses query parameters with their schema: numbers and booleans are converted, times become epoch
+ * milliseconds, UUIDs and hashes lower case, MAC addresses lower case with colons. An array in the schema is
+ * a parameter that may be repeated.
  *
  * @throws INVALID_REQUEST naming the parameter: unknown, repeated, empty, malformed, out of range, missing.
  */
@@ -75,23 +76,23 @@ export function parseQuery<S extends TObject>(schema: S, raw: RawQuery): Static<
       Object.keys(known).filter((name) => name === 'min_severity' || known[name]!.items !== undefined),
     );
   const { from, to } = parsed;
-  // Other ranges are judged by who knows how far they may go.
+  // Other ranges are validated by the handlers, which know their bounds.
   if (known.from?.format === 'time' && typeof from === 'number' && typeof to === 'number' && from >= to)
     throw invalidField('from', 'must be before to');
   return parsed as Static<S>;
 }
 
-/** INVALID_REQUEST for a parameter that is not in `known`, with the nearest of these where one is near. */
+/** Returns INVALID_REQUEST for a parameter that is not in `known`, with a suggestion if one is similar. */
 export const unknownParameter = (name: string, known: readonly string[]): ServiceError =>
   invalidField(shorten(name), `is not a known parameter${nearestAdvice(name, known)}`);
 
-/** A suggestion of the known name that was probably meant; empty where there is none. */
+/** Returns a suggestion of the known name that was probably meant, or an empty text. */
 export function nearestAdvice(name: string, known: readonly string[]): string {
   const nearest = name.length > 64 ? undefined : nearestOf(name, known);
   return nearest === undefined ? '' : `; did you mean \`${nearest}\`?`;
 }
 
-/** By the names of other interfaces, by spelling, then by the beginning or a word that two names share. */
+/** Compares by the names of other interfaces, by spelling, then by a common beginning or word. */
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -147,7 +148,7 @@ const synonyms: ReadonlyMap<string, string> = new Map([
   ['comment', 'note'],
 ]);
 
-/** Characters to insert, delete or replace (Levenshtein). */
+/** Levenshtein distance: characters to insert, delete or replace. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let i = 1; i <= from.length; i++) {
@@ -159,7 +160,7 @@ function distance(from: string, to: string): number {
   return row.at(-1)!;
 }
 
-/** Reads path parameters by their schema. UUIDs become lowercase. */
+/** Parses path parameters with their schema. UUIDs become lower case. */
 export function parseParams<S extends TObject>(schema: S, raw: ReadonlyMap<string, string>): Static<S> {
   const parsed: Record<string, Value> = {};
   for (const [name, parameter] of Object.entries(parametersOf(schema)))
@@ -233,12 +234,12 @@ function range({ minimum, maximum }: ParameterSchema): string {
   return maximum === undefined ? '' : ` of at most ${maximum}`;
 }
 
-/** A name out of a request, cut so that an answer stays small and well-formed. */
+/** Truncates a name from a request, so that the response stays small and well-formed. */
 export function shorten(name: string): string {
   return (name.length > 100 ? `${name.slice(0, 100)}…` : name).toWellFormed();
 }
 
-/** Which items are wanted, as `EventFilter` has it. */
+/** Selects items, in the form of `EventFilter`. */
 export interface ParsedFilter {
   readonly from?: number;
   readonly to?: number;
@@ -259,11 +260,14 @@ export interface ParsedList {
 
 export interface ParsedStream {
   readonly filter: ParsedFilter;
-  /** Commit sequence after which to begin. */
+  /** Commit sequence after which to start. */
   readonly since?: number;
 }
 
-/** Parameters of a list, read by its schema: every array is a term of the filter, negated where its name says so. */
+/**
+ * Parses the parameters of a list with its schema. Every array is a filter term, negated if its name has the
+ * prefix.
+ */
 export function parseList(schema: TObject, raw: RawQuery): ParsedList {
   const values: Readonly<Record<string, unknown>> = parseQuery(schema, raw) as Record<string, unknown>;
   const fallback = (parametersOf(schema).sort as { default?: string } | undefined)?.default ?? '-created_at';
@@ -278,7 +282,7 @@ export function parseList(schema: TObject, raw: RawQuery): ParsedList {
   };
 }
 
-/** Parameters of a stream, read by its schema. */
+/** Parses the parameters of a stream with its schema. */
 export function parseStream(schema: TObject, raw: RawQuery): ParsedStream {
   const values: Readonly<Record<string, unknown>> = parseQuery(schema, raw) as Record<string, unknown>;
   return {
@@ -287,7 +291,7 @@ export function parseStream(schema: TObject, raw: RawQuery): ParsedStream {
   };
 }
 
-/** Which items are wanted, of parameters that were read by a schema with those of a list or a stream among others. */
+/** Returns the filter in parsed parameters of a list or stream. */
 export function listFilterOf(values: Readonly<Record<string, unknown>>): ParsedFilter {
   const { from, to, q, min_severity } = values;
   return {
@@ -302,8 +306,8 @@ export function listFilterOf(values: Readonly<Record<string, unknown>>): ParsedF
 }
 
 /**
- * Filters of a subscription, which come as JSON, read by the schema of the channel's stream: a value or an array of
- * values a name. Errors name `filters.<name>`.
+ * Parses the JSON filters of a subscription with the schema of the stream: a value or an array of values per
+ * name. Errors name `filters.<name>`.
  */
 export const parseFilters = (schema: TObject, filters: Readonly<Record<string, unknown>>): ParsedFilter =>
   fromJson('filters', filters, (raw) => {
@@ -311,7 +315,7 @@ export const parseFilters = (schema: TObject, filters: Readonly<Record<string, u
     return parseStream(schema, raw).filter;
   });
 
-/** The same of a list, read by the schema of its query. Errors name `filter.<name>`. */
+/** Parses the JSON filters of a list with the schema of its query. Errors name `filter.<name>`. */
 export const parseListFilter = (schema: TObject, filter: Readonly<Record<string, unknown>>): ParsedFilter =>
   fromJson('filter', filter, (raw) => listFilterOf(parseQuery(schema, raw) as Record<string, unknown>));
 
@@ -337,9 +341,9 @@ function fromJson<T>(
 }
 
 /**
- * The one way in which a leaf is named.
+ * Returns the only identifier of a leaf that is given.
  *
- * @throws INVALID_REQUEST naming `leaf_index` where none is given, else the second one.
+ * @throws INVALID_REQUEST naming `leaf_index` if none is given, or the second one if several are.
  */
 export function onlyLeaf(values: {
   readonly leaf_index?: number;
@@ -350,7 +354,8 @@ export function onlyLeaf(values: {
   const given = Object.entries({ leaf_index, leaf_hash, entry_id }).filter(
     ([, value]) => value !== undefined,
   );
-  if (given.length === 0) throw invalidField('leaf_index', 'is required, or leaf_hash or entry_id instead');
-  if (given.length > 1) throw invalidField(given[1]![0], `excludes ${given[0]![0]}`);
+  if (given.length === 0)
+    throw invalidField('leaf_index', 'is required; leaf_hash or entry_id may be used instead');
+  if (given.length > 1) throw invalidField(given[1]![0], `cannot be combined with ${given[0]![0]}`);
   return Object.fromEntries(given);
 }

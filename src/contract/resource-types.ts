@@ -30,7 +30,7 @@ import { Trends } from './resources/trends.ts';
 import { TriageModel } from './resources/triage-model.ts';
 import { ValueCounts } from './resources/value-counts.ts';
 
-/** Every `data.type` that an envelope may carry, with the schema of its attributes. */
+/** Schemas of the attributes by `data.type` of an envelope. */
 export const resourceTypes = {
   asset: Asset,
   asset_history: AssetHistory,

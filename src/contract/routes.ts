@@ -23,8 +23,8 @@ import { transparencyRoutes } from './routes/transparency.ts';
 export type { Method, RequestBody, ResponseBody, Route } from './routes/route.ts';
 
 /**
- * Every operation of the service, by its id. Server, validation, OpenAPI document, typed client and access policy are
- * read from this table.
+ * All operations of the service by id. The server, validation, the OpenAPI document, the typed client and the
+ * access policy are derived from this table.
  */
 export const routes = {
   ...authRoutes,
@@ -52,10 +52,12 @@ export type Routes = typeof routes;
 export type OperationId = keyof Routes;
 export const operationIds = Object.keys(routes) as OperationId[];
 
-/** The entry of the table as a plain `Route`, for code that treats all operations alike. */
+/** Returns an entry of the table as a plain `Route`, for code that handles all operations in the same way. */
 export const routeOf = (operation: OperationId): Route => routes[operation];
 
-/** Every error that an operation can answer with: its own and those that follow from its shape. */
+/**
+ * Returns every error code that an operation can return: its own and those that follow from its definition.
+ */
 export function errorsOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>(route.errors).add('INVALID_REQUEST');
   if (route.alwaysPublic === undefined) codes.add('UNAUTHENTICATED').add('FORBIDDEN');

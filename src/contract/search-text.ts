@@ -1,20 +1,20 @@
 import { invalidField } from '../errors.ts';
 
-/** A text in double quotes, so that it is searched for as it is; without them where it has nothing but a name. */
+/** Quotes a text so that it is searched for literally. Plain names need no quotes. */
 export const asSearchText = (text: string): string => (/^[\w.-]*$/.test(text) ? text : `"${text}"`);
 
 /**
- * The text that `q` searches for. Syntax of query languages would be searched for as text, which finds nothing and looks
- * like an empty result: it is refused with the way to say it here.
+ * Returns the text that `q` searches for. Query language syntax is rejected with a hint, because searching
+ * for it as text would just return an empty result.
  *
- * @param filters - names of the parameters that filter the same list
+ * @param filters - names of the filter parameters of the same list
  */
 export function searchText(q: string, filters: readonly string[]): string {
   const quoted = /^\s*"(.+)"\s*$/s.exec(q)?.[1];
   if (quoted !== undefined) return quoted;
   const fault = syntaxIn(q, filters);
   if (fault === undefined) return q;
-  throw invalidField('q', `${fault}, or put the text in double quotes to search for it as it is`);
+  throw invalidField('q', `${fault}, or put the text in double quotes to search for it literally`);
 }
 
 const foreignOperator = /(?:^|\s)(&&?|\|\|?)\s/;
@@ -34,8 +34,8 @@ function syntaxIn(q: string, filters: readonly string[]): string | undefined {
   const [, sign] = foreignOperator.exec(q) ?? [];
   if (sign !== undefined)
     return `has no operator ${sign}: combine filters (different ones are AND, a repeated one is OR)`;
-  if (/^%.*%$/.test(q)) return 'takes no wildcards: leave out %, any part of a name is found';
+  if (/^%.*%$/.test(q)) return 'takes no wildcards: leave out %, substrings match anyway';
   if (/^\/.*[\\^$*+?()[\]{}|].*\/$/.test(q)) return 'takes no regular expressions';
-  if (q.includes('*')) return 'takes no wildcards: leave out *, any part of a name is found';
+  if (q.includes('*')) return 'takes no wildcards: leave out *, substrings match anyway';
   return q.includes('"') ? 'has a double quote: leave it out' : undefined;
 }

@@ -1,3 +1,3 @@
-/** What programs that ship logs speak to other services, and are answered in here. */
+/** Protocols of log shippers that the service emulates. */
 export const shipperProtocols = ['elasticsearch', 'splunk', 'otlp'] as const;
 export type ShipperProtocol = (typeof shipperProtocols)[number];

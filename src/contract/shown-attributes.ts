@@ -1,9 +1,12 @@
-/** What is shown of what is stored, where the store has more than the interface: the hashes of secrets. */
+/**
+ * Attributes of stored records that the API returns. The store also has hashes of secrets, which must not be
+ * returned.
+ */
 import type { Principal } from './resources/principal.ts';
 import type { Token } from './resources/token.ts';
 import type { Role } from './vocabulary.ts';
 
-/** Of a principal, not the hash of its password. */
+/** Returns the attributes of a principal without its password hash. */
 export function principalAttributes(
   stored: Readonly<Omit<Principal, 'roles'>> & { readonly roles: readonly Role[] },
 ): Principal {
@@ -19,7 +22,7 @@ export function principalAttributes(
   };
 }
 
-/** Of a token, not the hash of its secret. */
+/** Returns the attributes of a token without the hash of its secret. */
 export function tokenAttributes(
   stored: Readonly<Omit<Token, 'scopes'>> & { readonly roles: readonly Role[] },
 ): Token {

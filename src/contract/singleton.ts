@@ -1,2 +1,2 @@
-/** Id of a resource of which there is one only (a nil UUID, RFC 9562, section 5.9). */
+/** Id of singleton resources: the nil UUID (RFC 9562, section 5.9). */
 export const onlyId = '00000000-0000-0000-0000-000000000000';

@@ -1,4 +1,4 @@
-/** What Splunk's HTTP Event Collector answers, by number (its documentation, "Possible error codes"). */
+/** Responses of the Splunk HTTP Event Collector (from its documentation, "Possible error codes"). */
 export const collectorAnswers = {
   success: { status: 200, code: 0, text: 'Success' },
   tokenRequired: { status: 401, code: 2, text: 'Token is required' },
@@ -26,7 +26,7 @@ export interface CollectorAnswer {
   readonly text: string;
 }
 
-/** What can be wrong with the envelope of an event, and has a number of its own. */
+/** Errors of event envelopes that have their own code. */
 export const envelopeFaults = {
   eventMissing: { field: 'envelope.event', reason: 'is missing' },
   eventBlank: { field: 'envelope.event', reason: 'is blank' },
@@ -34,9 +34,10 @@ export const envelopeFaults = {
 } as const satisfies Partial<Record<keyof typeof collectorAnswers, { field: string; reason: string }>>;
 
 /**
- * How an event was bad: what Splunk refuses, by its number; undefined where only the record in it is, for Splunk takes any.
+ * Returns the Splunk error for an invalid event. Undefined if only the record inside is invalid, because
+ * Splunk accepts any record.
  *
- * @param field - begins with `envelope` where it is of that
+ * @param field - starts with `envelope` for fields of the envelope
  */
 export function envelopeAnswer(field: string | undefined, reason: string): CollectorAnswer | undefined {
   for (const [name, fault] of Object.entries(envelopeFaults))
@@ -45,7 +46,7 @@ export function envelopeAnswer(field: string | undefined, reason: string): Colle
   return field !== undefined && /^envelope\b/.test(field) ? collectorAnswers.invalidData : undefined;
 }
 
-/** Of a body without any event. */
+/** Error of a body without events. */
 export const noData = { field: 'body', reason: 'holds no event' } as const;
 
 /** The header that names the channel. */

@@ -3,19 +3,20 @@ import type { tokenKinds } from './vocabulary.ts';
 
 interface Life {
   readonly kind: (typeof tokenKinds)[number];
-  /** ISO 8601, all of them. */
+  /** Times are ISO 8601. */
   readonly issued_at: string;
   readonly expires_at?: string;
   readonly revoked_at?: string;
 }
 
-/** Whether a token can be used. */
+/** Reports whether a token is neither revoked nor expired. */
 export const isLive = (token: Life, nowMs: number): boolean =>
   token.revoked_at === undefined && !isExpired(token, nowMs);
 
 /**
- * A session that begins in the future began while the clock was ahead. It would last for as long as the clock was wrong,
- * and cannot be used instead. The end of a long-lived token was chosen by a person, and stands.
+ * Reports whether a token has expired. A session with a start in the future was created while the clock was
+ * ahead and would last too long, so it counts as expired. The expiry of a long-lived token was chosen by a
+ * user and is kept.
  */
 export function isExpired({ kind, issued_at, expires_at }: Life, nowMs: number): boolean {
   if (expires_at === undefined) return false;

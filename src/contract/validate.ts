@@ -7,10 +7,10 @@ import { formats } from './formats.ts';
 import { nearestAdvice, shorten } from './query.ts';
 import { errorsOf, type OperationId, type Route, routeOf } from './routes.ts';
 
-/** `ownProperties`: a field is what the value itself has, whatever a prototype was made to say. */
+/** `ownProperties` ignores inherited properties, so a polluted prototype has no effect. */
 const ajv = new Ajv2020({
   strict: true,
-  // What a detector saw may be of several types.
+  // Evidence values may have several types.
   allowUnionTypes: true,
   // Errors carry the schema, of which unknown fields are told the known ones.
   verbose: true,
@@ -18,7 +18,7 @@ const ajv = new Ajv2020({
   formats: Object.fromEntries(Object.entries(formats).map(([name, { test }]) => [name, test])),
 });
 
-/** Each schema is compiled once, on its first use: the process starts without waiting for all of them. */
+/** Validators by schema, compiled on first use so that they do not delay the start of the process. */
 const compiled = new WeakMap<object, ValidateFunction>();
 
 function validatorOf(schema: TSchema): ValidateFunction {
@@ -30,7 +30,7 @@ function validatorOf(schema: TSchema): ValidateFunction {
   return validator;
 }
 
-/** The type of the JSON body that a route takes. */
+/** The type of the JSON body of a route. */
 export type BodyOf<R extends Pick<Route, 'body'>> = R['body'] extends {
   kind: 'json';
   schema: infer S extends TSchema;
@@ -52,8 +52,9 @@ export function validateBody<R extends Pick<Route, 'body'>>(route: R, value: unk
 /**
  * Checks a value against a schema of the contract.
  *
- * @param whole - names the value itself in errors
- * @param resource - what the value changes: its other fields are read-only rather than unknown
+ * @param whole - name of the value itself in errors
+ * @param resource - resource that the value changes: its other fields are reported as read-only rather than
+ * unknown
  * @throws INVALID_REQUEST with `field` (a dotted path) and `reason`.
  */
 export function validate<S extends TSchema>(
@@ -70,7 +71,7 @@ export function validate<S extends TSchema>(
 /**
  * Checks a message of a WebSocket client.
  *
- * @throws INVALID_REQUEST like `validateBody`; `message` names the whole.
+ * @throws INVALID_REQUEST like `validateBody`; `message` is the name of the whole.
  */
 export function validateClientMessage(value: unknown): ClientMessage {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -84,11 +85,11 @@ export function validateClientMessage(value: unknown): ClientMessage {
     'message',
   ) as ClientMessage;
   if (message.type === 'unsubscribe' && message.channel === undefined && message.id === undefined)
-    throw invalidField('channel', 'is required, or id instead');
+    throw invalidField('channel', 'is required; id may be used instead');
   return message;
 }
 
-/** The first problem that the validator met, in the specification's form. */
+/** Converts the first error of the validator to the format of the specification. */
 function explain(error: ErrorObject, whole: string, resource?: TObject): ServiceError {
   const path = error.instancePath
     .split('/')
@@ -117,11 +118,11 @@ function explain(error: ErrorObject, whole: string, resource?: TObject): Service
       return invalidField(field(String(again)), `is the same as ${field(String(first))}`);
     }
     default:
-      return invalidField(field(), reasons[keyword]?.(params) ?? 'is not what the schema wants');
+      return invalidField(field(), reasons[keyword]?.(params) ?? 'does not match the schema');
   }
 }
 
-/** What is said of a value, by the keyword of its schema that it does not meet. */
+/** Error messages by the keyword of the schema that the value violates. */
 const reasons: Readonly<Record<string, (params: ErrorObject['params']) => string>> = {
   type: ({ type }) =>
     `must be ${[type]
@@ -131,7 +132,7 @@ const reasons: Readonly<Record<string, (params: ErrorObject['params']) => string
   enum: ({ allowedValues }) => `must be one of ${allowedValues.join(', ')}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   format: ({ format }) => formats[format as keyof typeof formats].reason,
-  pattern: () => 'is not of the form that is wanted',
+  pattern: () => 'does not have the required format',
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
   maxLength: ({ limit }) => `must have at most ${limit} characters`,
   minItems: ({ limit }) => `must have at least ${limit} ${limit === 1 ? 'item' : 'items'}`,
@@ -140,7 +141,7 @@ const reasons: Readonly<Record<string, (params: ErrorObject['params']) => string
   maximum: ({ limit }) => `must be at most ${limit}`,
 };
 
-/** Keywords that a value can break, all of which this service has words for. */
+/** Keywords of schemas that have an error message. */
 export const explained: readonly string[] = [
   'required',
   'additionalProperties',
@@ -160,8 +161,8 @@ const typeNames = {
 };
 
 /**
- * Checks an answer against the contract, for tests: the status is one that the operation can have, and the body is
- * exactly what the schema says. Of errors told as another service tells them, only that they are objects.
+ * Checks a response against the contract, for tests: the operation can return the status, and the body
+ * matches the schema exactly. Errors in the format of an emulated service are only checked to be objects.
  *
  * @throws Error that names the operation, the status and the first difference.
  */
@@ -170,15 +171,15 @@ export function assertResponse(operation: OperationId, status: number, body: unk
   const where = `${operation} answered ${status}`;
   const response = route.responses[status];
   if (response?.kind === 'none') {
-    if (body !== undefined && body !== '') throw new Error(`${where}: wanted no body`);
+    if (body !== undefined && body !== '') throw new Error(`${where}: expected no body`);
     return;
   }
   if (response?.kind === 'bytes') {
-    if (!(body instanceof Uint8Array)) throw new Error(`${where}: wanted bytes, got ${typeof body}`);
+    if (!(body instanceof Uint8Array)) throw new Error(`${where}: expected bytes, got ${typeof body}`);
     return;
   }
   if (response?.kind === 'text') {
-    if (typeof body !== 'string') throw new Error(`${where}: wanted text, got ${typeof body}`);
+    if (typeof body !== 'string') throw new Error(`${where}: expected text, got ${typeof body}`);
     return;
   }
   if (response?.lines !== undefined && typeof body === 'string') {
@@ -196,7 +197,7 @@ export function assertResponse(operation: OperationId, status: number, body: unk
     return;
   }
   if (route.protocol !== undefined) {
-    if (typeof body !== 'object' || body === null) throw new Error(`${where}: wanted an object`);
+    if (typeof body !== 'object' || body === null) throw new Error(`${where}: expected an object`);
     return;
   }
   const mismatch = difference(ErrorEnvelope, body);
@@ -207,7 +208,7 @@ export function assertResponse(operation: OperationId, status: number, body: unk
   if (!errorsOf(route).includes(code)) throw new Error(`${where}: ${code} is not among its errors`);
 }
 
-/** Checks a message of the service to a WebSocket client, for tests. */
+/** Checks a server message to a WebSocket client, for tests. */
 export function assertServerMessage(value: unknown): void {
   const type = (value as { type?: unknown } | null)?.type;
   if (typeof type !== 'string' || !Object.hasOwn(serverMessages, type))

@@ -12,7 +12,7 @@ import { between } from './resources/fields.ts';
 
 type Name<F> = keyof F & string;
 
-/** What can be filtered by has values that can be counted. */
+/** Attributes whose values can be counted: all filters. */
 const countedBy = <F extends TProperties>(filters: F): readonly (Name<F> | 'severity')[] => [
   'severity',
   ...(Object.keys(filters) as Name<F>[]),
@@ -21,12 +21,12 @@ const countedBy = <F extends TProperties>(filters: F): readonly (Name<F> | 'seve
 const valueParameters = <const B extends readonly string[], F extends TProperties>(by: B, filters: F) =>
   Type.Object(
     {
-      by: oneOf(by, { description: 'What the values are of: a filter by its name.' }),
+      by: oneOf(by, { description: 'Attribute whose values to count, by the name of its filter.' }),
       limit: Type.Optional(
         between(
           1,
           limits.maxShownValues,
-          `Values shown, the most frequent; default ${limits.defaultShownValues}.`,
+          `Number of values to return, most frequent first. Default: ${limits.defaultShownValues}.`,
         ),
       ),
       ...filterParameters(filters),
@@ -34,6 +34,6 @@ const valueParameters = <const B extends readonly string[], F extends TPropertie
     { additionalProperties: false },
   );
 
-/** The filters of the list, and of what the values are counted. */
+/** The filters of the list, and the attribute whose values to count. */
 export const networkEventValuesQuery = valueParameters(countedBy(networkEventFilters), networkEventTerms);
 export const dnsEventValuesQuery = valueParameters(countedBy(dnsEventFilters), dnsEventTerms);

@@ -1,7 +1,7 @@
 /**
- * The words of the interface and the bounds of its texts and lists, by subject. The schemas (`resources/`,
- * `parameters.ts`) are built from them; here, apart from schemas, threads that validate nothing can read them without
- * loading what schemas are made with. Words that one schema alone uses stand in that schema.
+ * Enumerations of the API and limits of its texts and lists, by subject. The schemas (`resources/`,
+ * `parameters.ts`) use them. They are separate so that threads without validation need not load the schema
+ * library. Enumerations used by a single schema are defined there.
  */
 import { limits } from '../limits.ts';
 
@@ -29,10 +29,10 @@ export const dnsKinds = ['query', 'response', 'transaction'] as const;
 
 export const alertStatuses = ['new', 'in_progress', 'resolved', 'suppressed', 'archived'] as const;
 export type AlertStatus = (typeof alertStatuses)[number];
-/** Those of alerts that somebody is still to decide on. */
+/** Statuses of alerts that still need a decision. */
 export const openAlertStatuses: readonly AlertStatus[] = ['new', 'in_progress'];
 
-/** Where a status may go. Staying where it is, is always allowed and changes nothing. */
+/** Allowed transitions between statuses. Setting the current status is always allowed and changes nothing. */
 export const alertTransitions = {
   new: ['in_progress', 'resolved', 'suppressed'],
   in_progress: ['new', 'resolved', 'suppressed'],
@@ -41,7 +41,7 @@ export const alertTransitions = {
   archived: [],
 } as const satisfies Record<AlertStatus, readonly AlertStatus[]>;
 
-/** True where `PUT` may move an alert from one status to the other. */
+/** Reports whether `PUT` may change the status of an alert from one to the other. */
 export function mayBecome(from: AlertStatus, to: AlertStatus): boolean {
   const allowed: readonly AlertStatus[] = alertTransitions[from];
   return from === to || allowed.includes(to);
@@ -58,11 +58,11 @@ export const verdicts = [
 ] as const;
 export const priorities = ['low', 'medium', 'high', 'critical'] as const;
 export const ruleSources = ['sigma', 'behaviour', 'suricata', 'zeek', 'intel'] as const;
-/** How lists of known-bad addresses and domains are written, and what they name. */
+/** Formats of threat intelligence lists, and kinds of indicators. */
 export const intelFormats = ['lines', 'stix'] as const;
 export const indicatorKinds = ['address', 'domain'] as const;
 
-/** What can happen to an alert. */
+/** Kinds of changes of an alert. */
 export const alertActions = [
   'raised',
   'recurred',
@@ -80,7 +80,7 @@ export const alertActions = [
   'unfolded',
   'triaged',
 ] as const;
-/** What alerts may be grouped by. */
+/** Attributes by which alerts can be grouped. */
 export const alertGroupings = [
   'rule_id',
   'rule_source',
@@ -99,7 +99,7 @@ export const silenceStates = ['active', 'expired'] as const;
 
 // Detection
 
-/** What recognises behaviour in events, each under the id that its alerts name as `behaviour.<id>`. */
+/** Behaviour detectors; the rule id of their alerts is `behaviour.<id>`. */
 export const detectorIds = [
   'port-scan',
   'network-scan',
@@ -117,7 +117,7 @@ export const detectorIds = [
 ] as const;
 export type DetectorId = (typeof detectorIds)[number];
 
-// Assets and the services that they offer
+// Assets and services
 
 export const assetKinds = [
   'server',
@@ -133,12 +133,12 @@ export const assetStates = ['staged', 'managed', 'retired'] as const;
 export const assetSources = ['passive', 'scan', 'manual'] as const;
 export const riskLevels = ['low', 'moderate', 'high', 'critical'] as const;
 
-/** Length of a line of text about an asset, and of the notes; how many tags. */
+/** Maximum length of a line of text of an asset and of its notes, and maximum number of tags. */
 export const maxLineLength = 255;
 export const maxNotesLength = 10_000;
 export const maxTags = 100;
 
-/** What can happen to an asset. */
+/** Kinds of changes of an asset. */
 export const assetActions = [
   'created',
   'address_bound',
@@ -160,13 +160,16 @@ export const serviceSources = ['passive', 'scan'] as const;
 
 export const groupings = ['host', 'subnet'] as const;
 
-/** What is kept of an edge's ports and protocols: the lowest, the first in order. So it is the same however added up. */
+/**
+ * Maximum number of ports and protocols stored per edge. The lowest ports and first protocols are kept, so
+ * the result does not depend on the order of merging.
+ */
 export const maxPorts = 16;
 export const maxProtocols = 8;
 
 // Analytics
 
-/** How far figures look back. */
+/** Lengths of time windows of statistics. */
 export const windows = ['15m', '1h', '24h', '7d', '30d'] as const;
 export type Window = (typeof windows)[number];
 export const defaultWindow = '24h' satisfies Window;
@@ -185,19 +188,22 @@ export const principalKinds = ['user', 'sensor', 'auditor_client'] as const;
 export const principalStatuses = ['active', 'suspended'] as const;
 
 export const tokenKinds = ['session', 'long_lived'] as const;
-/** As of now; a token that was revoked is not looked at further. */
+/** Current status of a token; a revoked token is never reported as expired. */
 export const tokenStatuses = ['active', 'expired', 'revoked'] as const;
 
 /**
- * Kinds of sensor data that is not stored: bad records; records of kinds that are not stored; requests that were refused as a
- * whole; requests whose credentials were missing, bad or not sufficient.
+ * Kinds of sensor data that is not stored: invalid records; records of kinds that are not stored; requests
+ * rejected as a whole; requests with missing, invalid or insufficient credentials.
  */
 export const notStoredKinds = ['rejected', 'ignored', 'refused', 'credentials'] as const;
 export type NotStoredKind = (typeof notStoredKinds)[number];
 
 // Transparency log
 
-/** Reasons for which the log refuses appends. `half_written`: a commit was cut short in a way that LMDB cannot undo. */
+/**
+ * Reasons for which the log rejects appends. `half_written`: a commit was interrupted in a way that LMDB
+ * cannot undo.
+ */
 export const ledgerFaults = [
   'rollback',
   'corrupt',
@@ -207,7 +213,7 @@ export const ledgerFaults = [
   'clock',
   'anchor_unavailable',
 ] as const;
-/** Conditions of the log, and of the stored events, that an operator must look at. Appends may go on. */
+/** Conditions of the log and of stored events that an operator must check. Appends may continue. */
 export const ledgerFindings = [
   'anchor_missing',
   'anchor_unavailable',
@@ -229,10 +235,13 @@ export const ledgerFindings = [
   'sealing_stopped',
 ] as const;
 
-/** Reasons for which a log begins a new life: new keys and a new origin over the same entries, or over none. */
+/**
+ * Reasons for which a log starts a new life: new keys and a new origin over the same entries, or over an
+ * empty log.
+ */
 export const lifeReasons = ['restored', 'loss_accepted', 'begun_anew', 'copied'] as const;
 export type LifeReason = (typeof lifeReasons)[number];
-/** How status and health name the start of a life. */
+/** Names of the start of a life in status and health. */
 export const regressionEvents = ['restored', 'rebuilt', 'begun_anew', 'copied'] as const;
 
 // Keys
@@ -244,25 +253,30 @@ export const keyPurposes = [
   'checkpoint',
   'witness',
 ] as const;
-/** Where private keys of the log are. */
+/** Holders of the private keys of the log. */
 export const keySigners = ['file', 'ssh-agent'] as const;
-/** Purposes whose keys change on demand. That of `checkpoint` is stable, and only replaced when it is revoked. */
+/**
+ * Purposes whose keys can be rotated. The `checkpoint` key is stable and only replaced when it is revoked.
+ */
 export const rotatedPurposes = ['transparency-sth', 'event-signing', 'access-token'] as const;
 export const keyStates = ['pending', 'active', 'retired', 'revoked'] as const;
 
 // Administration
 
 export const auditOutcomes = ['success', 'refused', 'failed'] as const;
-/** As many entries as one call causes: a status, roles, and a revocation of each session that ends with a password. */
+/**
+ * Maximum number of entries that one call causes: a status, roles, and a revocation of each session that a
+ * password change ends.
+ */
 export const maxEntryIds = limits.maxTokensPerPrincipal + 2;
 
 export const backupStates = ['running', 'completed', 'failed'] as const;
-/** Whether a backup has the private keys of the log. */
+/** Whether and how a backup includes the private keys of the log. */
 export const privateKeyStates = ['none', 'encrypted', 'included'] as const;
 
 // Entries of the transparency log
 
-/** Every kind of entry that this service logs, and the type of its subject. */
+/** Kinds of log entries with the type of their subject. */
 export const entrySubjects = {
   'alert.raised': 'alert',
   'principal.provisioned': 'principal',
@@ -289,18 +303,21 @@ export const entrySubjects = {
 export type EntryKind = keyof typeof entrySubjects;
 export const entryKinds = Object.keys(entrySubjects) as readonly EntryKind[];
 
-/** The tables of events, as entries and figures name them. */
+/** Names of the event tables in log entries and statistics. */
 export const eventTables = ['network', 'dns'] as const;
-/** Why retention takes events: they are too old, or all are too many. */
+/** Reasons for which retention removes events: their age, or the total size. */
 export const expiryReasons = ['age', 'bytes'] as const;
 export type ExpiryReason = (typeof expiryReasons)[number];
 
-/** Characters kept of one text in an entry: with JCS's escapes (6 bytes each) a dozen fit limits.maxEntryBytes. */
+/**
+ * Maximum characters of a text in an entry. A dozen such texts fit into limits.maxEntryBytes even if JCS
+ * escapes every character (6 bytes each).
+ */
 export const maxEntryText = 500;
 /**
- * Items kept of one list in an entry. A diff that long is named by its hash in the log; the bound is there for the
- * outbox: at a few hundred bytes each, an entry waits there with about a megabyte.
+ * Maximum items of a list in an entry. The log stores such a long diff only as a hash; the limit is for the
+ * outbox, where an entry takes about a megabyte at a few hundred bytes per item.
  */
 export const maxEntryItems = 5000;
-/** Events named as the sample of an alert. */
+/** Maximum number of sample events of an alert in an entry. */
 export const maxEntryEventIds = 5;

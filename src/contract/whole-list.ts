@@ -1,4 +1,7 @@
-/** How a list is given whole to those whose `Accept` names it: an item a line (NDJSON), or an Arrow IPC stream. */
+/**
+ * Media types that request a whole list with the `Accept` header: one item per line (NDJSON), or an Arrow IPC
+ * stream.
+ */
 export const wholeListTypes = {
   arrow: 'application/vnd.apache.arrow.stream',
   lines: 'application/x-ndjson',

@@ -1,11 +1,14 @@
-/** Parts of a text around each `*`, which stands for any characters or none; `\*` is a star itself. */
+/** Splits a pattern at each `*`, which matches any characters or none; `\*` is a literal star. */
 export const wildcardParts = (text: string): string[] =>
   text.split(/(?<!\\)\*+/).map((part) => part.replaceAll('\\*', '*'));
 
-/** A filter value that no part of a text is a wildcard of. */
+/** Escapes a text so that a filter matches it literally. */
 export const literally = (text: string): string => text.replaceAll('*', '\\*');
 
-/** Whether a text has the parts in order, the first at its start and the last at its end. Each part is sought once. */
+/**
+ * Reports whether a text has the parts in order, the first at its start and the last at its end. Each part is
+ * searched once.
+ */
 export function matchesParts(text: string, parts: readonly string[]): boolean {
   const first = parts[0]!;
   const last = parts.at(-1)!;
@@ -21,7 +24,7 @@ export function matchesParts(text: string, parts: readonly string[]): boolean {
   return true;
 }
 
-/** Whether a text is one of these values, which may have wildcards. */
+/** Returns a predicate for texts that match one of the values, which may have wildcards. */
 export function oneOfTexts(values: readonly string[]): (text: string) => boolean {
   const parts = values.map(wildcardParts);
   const literals = new Set(parts.filter(({ length }) => length === 1).map(([only]) => only!));

@@ -1,27 +1,27 @@
 /**
- * How asking a witness for a cosignature (C2SP tlog-witness) can fail, each told apart because each wants something else
- * of the operator; in words that follow the witness's name.
+ * Kinds of failed cosignature requests to a witness (C2SP tlog-witness), distinguished because each needs a
+ * different action by the operator. The texts follow the name of the witness.
  */
 export const witnessFailures = {
-  /** No connection, or one that broke off. */
+  /** No connection, or it was lost. */
   unreachable: 'could not be reached',
   timeout: 'did not answer in time',
   /** 429 and 5xx. */
-  unavailable: 'can not answer now',
+  unavailable: 'is temporarily unavailable',
   /** 404. */
   unknown_log: 'does not know this log',
   /** 403. */
   unknown_key: 'does not accept the signature of this log',
-  /** Any other answer that the protocol has no place for, and a 409 that asks for the size that was sent. */
+  /** Any other unexpected response, and a 409 that asks for the size that was sent. */
   refused: 'refused the request',
   /** 422, or a 409 without a size. */
-  inconsistent: 'says that the log contradicts what it cosigned before',
-  /** A 409 with a size beyond ours. */
-  ahead: 'has cosigned a larger tree than this log has now',
-  /** 200 or 409 with a body that is none, or too long. */
-  malformed: 'answered with garbage',
-  bad_signature: 'answered with a signature that is not its own',
-  bad_time: 'dated its cosignature far from now',
+  inconsistent: 'reports that the log contradicts an earlier cosignature',
+  /** A 409 with a size larger than the log. */
+  ahead: 'has cosigned a larger tree than the current one',
+  /** 200 or 409 with an invalid or too long body. */
+  malformed: 'sent an invalid response',
+  bad_signature: 'sent a signature that does not verify with its key',
+  bad_time: 'sent a cosignature with a time far from the current time',
 } as const;
 
 export type WitnessFailure = keyof typeof witnessFailures;

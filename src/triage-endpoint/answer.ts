@@ -1,6 +1,6 @@
 import type { AiVerdict } from '../triage/verdict.ts';
 
-/** What may be answered: the other verdicts are of people. */
+/** Verdicts that the endpoint may return; the others are reserved for analysts. */
 export const askedVerdicts = [
   'true_positive',
   'suspicious',
@@ -15,8 +15,9 @@ const maxReasonLength = 500;
 export type Answer = Pick<AiVerdict, 'verdict' | 'confidence' | 'reasons'>;
 
 /**
- * The verdict in the body of a chat completion: `choices[0].message.content` is a JSON object with `verdict`, `confidence`
- * and `reasons`; what else it has is passed over, as models add what they like. Undefined for anything else.
+ * Parses the verdict in the body of a chat completion: `choices[0].message.content` must be a JSON object
+ * with `verdict`, `confidence` and `reasons`. Other members are ignored because models add some. Undefined
+ * for anything else.
  */
 export function answerIn(body: string): Answer | undefined {
   const completion = parsed(body);
@@ -41,7 +42,10 @@ function answerOf(said: unknown): Answer | undefined {
 const isSentence = (reason: unknown): reason is string =>
   typeof reason === 'string' && reason.trim() !== '' && reason.length <= maxReasonLength;
 
-/** A line for people: without what moves the cursor, turns the direction of writing or cannot be seen. */
+/**
+ * Returns the reason as one safe line, without control characters, bidirectional marks or invisible
+ * characters.
+ */
 const shown = (reason: string): string =>
   reason
     .toWellFormed()

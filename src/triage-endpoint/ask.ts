@@ -2,20 +2,23 @@ import { limits } from '../limits.ts';
 import { type Answer, answerIn } from './answer.ts';
 import type { Message } from './question.ts';
 
-/** How asking can fail. Texts of the endpoint are in none of it: they may repeat the key. */
+/**
+ * Kinds of failed requests, with texts that follow "the triage endpoint". They never include text from the
+ * endpoint, which may repeat the key.
+ */
 export const endpointFailures = {
   unreachable: 'could not be reached',
   timeout: 'did not answer in time',
   /** 429 and 5xx. */
-  unavailable: 'cannot answer now',
+  unavailable: 'is temporarily unavailable',
   /** 401 and 403. */
   unauthorised: 'does not accept the key',
-  /** 3xx: where it points is not where the operator said that alerts may go. */
-  redirected: 'points elsewhere, which is not followed',
+  /** 3xx. The target is not the endpoint to which the operator allowed alerts to be sent. */
+  redirected: 'sent a redirect, which is not followed',
   /** Any other status. */
-  refused: 'refused the question',
-  too_long: 'answered more than a verdict can be',
-  malformed: 'answered something else than a verdict',
+  refused: 'rejected the request',
+  too_long: 'sent a response that is too long',
+  malformed: 'sent a response that is not a valid verdict',
 } as const;
 
 export type EndpointFailure = keyof typeof endpointFailures;
@@ -25,14 +28,16 @@ export type Asked =
   | { readonly kind: 'failed'; readonly failure: EndpointFailure; readonly status?: number };
 
 export interface Endpoint {
-  /** Base URL, without a final slash. */
+  /** Base URL without a trailing slash. */
   readonly url: string;
   readonly model: string;
   readonly apiKey: string | undefined;
   readonly timeoutMs: number;
 }
 
-/** One question, by the chat completions of OpenAI's interface, which others have too. Never rejects. */
+/**
+ * Sends one request to the chat completions API of OpenAI, which other products implement too. Never rejects.
+ */
 export async function askEndpoint(
   { url, model, apiKey, timeoutMs }: Endpoint,
   messages: readonly Message[],
@@ -70,7 +75,7 @@ function failureOf(status: number): EndpointFailure {
   return status === 429 || status >= 500 ? 'unavailable' : 'refused';
 }
 
-/** Undefined for what is longer than any answer; the rest is then not read. */
+/** Reads the body; undefined, without reading the rest, if it exceeds limits.maxTriageAnswerBytes. */
 async function readBounded(response: Response): Promise<string | undefined> {
   const parts: Uint8Array[] = [];
   let length = 0;

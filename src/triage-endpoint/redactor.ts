@@ -2,8 +2,8 @@ import type { IsHome } from '../events/home-networks.ts';
 import { addressBytes } from '../events/ip.ts';
 
 /**
- * What is replaced in texts, one after the other: a name may have an address in it. Names are known by their form, with a dot in them: more is
- * taken for a name than is one, which costs the model a word.
+ * Patterns to replace in texts, in order, because a name may contain an address. Domain names are recognised
+ * by a dot, so some other words are replaced too, which only costs the model a word.
  */
 const patterns = [
   ['URL', /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>]+/gi],
@@ -21,10 +21,11 @@ const patterns = [
 type Kind = Exclude<(typeof patterns)[number][0], 'ADDRESS'> | 'HOST' | 'NAME';
 
 /**
- * Replaces what tells of us by placeholders, HOST-1 for the first address and so on, the same wherever it stands in one
- * question; and puts it back into what was answered. Addresses that are not ours stay: they are what is asked about.
+ * Replaces internal addresses and names with placeholders (HOST-1 for the first address), consistently within
+ * one request, and restores them in the response. External addresses are kept because the verdict depends on
+ * them.
  *
- * Texts are bounded by whoever gives them.
+ * Callers must bound the length of texts.
  */
 export class Redactor {
   readonly #isHome: IsHome;
@@ -34,7 +35,10 @@ export class Redactor {
   readonly #originals = new Map<string, string>();
   readonly #numbers = new Map<Kind, number>();
 
-  /** @param names - of our hosts, that have no form by which they are known; shorter ones than 3 letters are left out */
+  /**
+   * @param names - names of internal hosts, which no pattern recognises; names shorter than 3 characters are
+   * ignored
+   */
   constructor(enabled: boolean, isHome: IsHome, names: readonly string[] = []) {
     this.#enabled = enabled;
     this.#isHome = isHome;
@@ -46,10 +50,11 @@ export class Redactor {
       );
   }
 
-  /** A text with all that tells of us replaced. */
+  /** Returns a text with internal addresses and names replaced. */
   text(text: string): string {
     if (!this.#enabled) return text;
-    // What stands for something already is not looked at again: it lies between these, which the text has none of.
+    // Placeholders are enclosed in private-use characters, which are first removed from the text, so that
+    // later patterns skip them.
     let redacted = text.replaceAll(/[\ue000\ue001]/g, '');
     const replace = (pattern: RegExp, as: (found: string) => string | undefined) => {
       redacted = redacted.replace(/\ue000[^\ue001]*\ue001|[^\ue000]+/g, (part) =>
@@ -69,7 +74,7 @@ export class Redactor {
     return redacted.replaceAll(/[\ue000\ue001]/g, '');
   }
 
-  /** An address of ours, or one that is not. */
+  /** Replaces an internal address; external ones are returned unchanged. */
   address(ip: string): string {
     return (this.#enabled ? this.#addressIn(ip) : undefined) ?? ip;
   }
@@ -78,7 +83,7 @@ export class Redactor {
     return this.#enabled ? this.#placeholder('DOMAIN', name) : name;
   }
 
-  /** With what the placeholders stand for. */
+  /** Replaces placeholders with the original texts. */
   restore(text: string): string {
     return text.replaceAll(
       /\b[A-Z]{3,6}-\d{1,4}\b/g,
@@ -87,7 +92,7 @@ export class Redactor {
   }
 
   #addressIn(text: string): string | undefined {
-    // What follows an address in a sentence may be a colon.
+    // In a sentence, a colon may follow an address.
     const bytes = addressBytes(text) ?? addressBytes(text.replace(/:$/, ''));
     return bytes !== undefined && this.#isHome(bytes) ? this.#placeholder('HOST', text) : undefined;
   }

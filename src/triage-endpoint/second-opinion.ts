@@ -10,7 +10,9 @@ import { askEndpoint, type Endpoint, type EndpointFailure, endpointFailures } fr
 import { questionOf, type Subject } from './question.ts';
 import { Redactor } from './redactor.ts';
 
-/** What became of a question: a verdict that was set, one that came too late, or why there was none. */
+/**
+ * Outcome of a request: the verdict was set, it was outdated, or the reason for which there is no verdict.
+ */
 export type AskedOutcome = 'answered' | 'stale' | 'unstored' | 'not_asked' | EndpointFailure;
 
 export interface SecondOpinionOptions {
@@ -21,40 +23,41 @@ export interface SecondOpinionOptions {
   readonly isHome: IsHome;
   readonly store: Pick<Store, 'setAiVerdict'>;
   readonly reader: Pick<StoreReader, 'assets' | 'getAsset'>;
-  /** A verdict was set. */
+  /** Called when a verdict was set. */
   readonly publish: (update: AlertUpdate) => void;
   readonly onOutcome: (outcome: AskedOutcome) => void;
   readonly limitReached: (limit: LimitName) => void;
-  /** Of a kind of failure that the last question did not have, and of what is no failure of the endpoint. */
+  /** Called for a failure of another kind than that of the last request, and for failures in the service. */
   readonly onTrouble: (message: string, details: object) => void;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Nobody can foresee it. */
+  /** Returns an unpredictable text. */
   readonly newMark: () => string;
 }
 
 const minute = 60_000;
 const firstPauseMs = 1000;
-/** Of a reason, with what its placeholders stand for. */
+/** Maximum length of a reason after placeholders are restored. */
 const maxReasonLength = 1000;
 
 /**
- * Puts alerts that the local model has just triaged to an endpoint, in the background, and its verdict in the place of the
- * local one: nothing else of an alert changes, whatever it answers. Whoever can't be asked keeps the local verdict.
+ * Sends alerts that the local model has triaged to an external endpoint, in the background, and replaces the
+ * local verdict with that of the endpoint. No other attribute of an alert changes. If a request fails, the
+ * alert keeps its local verdict.
  *
- *     alert triaged ──▶ queue: the newest of each alert ──▶ endpoint: some at a time, so many a minute ──▶ store ──▶ published
- *                          │ full                              │ failure: this one keeps its verdict; a pause that doubles
+ *     alert triaged ──▶ queue: latest state per alert ──▶ endpoint: limited concurrency and rate ──▶ store ──▶ published
+ *                          │ full                              │ failure: keep the local verdict; exponential backoff
  *                          ▼                                   ▼
- *                     counted, not asked                  the queue waits
+ *                     counted, not sent                   the queue waits
  */
 export class SecondOpinion {
   readonly #options: SecondOpinionOptions;
   readonly #queue = new Map<string, AlertUpdate['alert']>();
-  /** When the local verdict was made with which an alert came here, by its id: it comes once with each. */
+  /** Time of the last local verdict by alert id. An alert is queued once per local verdict. */
   readonly #seen = new Map<string, string>();
   readonly #stop = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
-  /** When the questions of the last minute were asked, oldest first. */
+  /** Times of the requests of the last minute, oldest first. */
   #asked: number[] = [];
   #pauseMs = 0;
   #pausedUntil = 0;
@@ -65,7 +68,7 @@ export class SecondOpinion {
     this.#options = options;
   }
 
-  /** Alerts that changed, after the commit. */
+  /** Receives changed alerts after the commit. */
   saw(updates: readonly AlertUpdate[]): void {
     for (const { alert } of updates) {
       if (!this.#wants(alert)) continue;
@@ -73,7 +76,7 @@ export class SecondOpinion {
       this.#queue.delete(alert.id);
       this.#queue.set(alert.id, alert);
       if (this.#queue.size <= limits.maxTriageQueue) continue;
-      // The newest are those that somebody may be looking at.
+      // Drop the oldest: analysts are more likely to look at the newest.
       for (const oldest of this.#queue.keys()) {
         this.#queue.delete(oldest);
         break;
@@ -84,7 +87,7 @@ export class SecondOpinion {
     this.#askSome();
   }
 
-  /** Ends what is under way; whoever waits keeps the local verdict. */
+  /** Aborts requests in progress; queued alerts keep their local verdict. */
   async close(): Promise<void> {
     this.#queue.clear();
     clearTimeout(this.#timer);
@@ -92,7 +95,7 @@ export class SecondOpinion {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
-  /** Alerts that were triaged since they came last, that are open, and that nobody has judged. */
+  /** Accepts open alerts without an analyst verdict that were triaged again since they were last queued. */
   #wants({ id, severity, status, verdict, ai_verdict }: AlertUpdate['alert']): boolean {
     return (
       !this.#stop.signal.aborted &&
@@ -122,7 +125,7 @@ export class SecondOpinion {
     for (const [id, alert] of this.#queue) {
       const waitMs = this.#waitMs(now);
       if (waitMs > 0) this.#timer = setTimeout(() => this.#askSome(), waitMs).unref();
-      // While it fails, one question finds out whether it still does.
+      // While the endpoint fails, a single request probes whether it has recovered.
       const most = this.#failing === undefined ? limits.maxTriageInFlight : 1;
       if (waitMs > 0 || this.#underWay.size >= most) return;
       this.#queue.delete(id);
@@ -165,14 +168,14 @@ export class SecondOpinion {
       if (update !== undefined) publish(update);
     } catch (error) {
       onOutcome('unstored');
-      onTrouble('the verdict of the triage endpoint could not be kept', { err: error });
+      onTrouble('the verdict of the triage endpoint could not be stored', { err: error });
     }
   }
 
   #failed(failure: EndpointFailure, status: number | undefined): void {
     const { now, onOutcome, onTrouble } = this.#options;
     onOutcome(failure);
-    // Questions that were under way together fail as one.
+    // Concurrent requests that fail together count as one failure.
     if (now() >= this.#pausedUntil || this.#pauseMs === 0) {
       this.#pauseMs = Math.min(limits.maxTriagePauseMs, Math.max(firstPauseMs, 2 * this.#pauseMs));
       this.#pausedUntil = now() + this.#pauseMs;
@@ -185,7 +188,7 @@ export class SecondOpinion {
     this.#failing = failure;
   }
 
-  /** The alert with what is known of the assets at its ends, whose names are not to be sent. */
+  /** Returns the alert with context of its assets, and a redactor for the names of these assets. */
   #subjectOf(alert: Alert): { subject: Subject; redactor: Redactor } {
     const { reader, redact, isHome } = this.#options;
     reader.assets.refresh();
@@ -206,6 +209,6 @@ export class SecondOpinion {
   }
 }
 
-/** Names of an asset and their first labels, which texts call it by. */
+/** Returns the names of an asset and their first labels, which texts may use. */
 const namesOf = ({ name, hostnames }: Asset): string[] =>
   [name, ...hostnames].flatMap((full) => (full === undefined ? [] : [full, full.split('.', 1)[0]!]));

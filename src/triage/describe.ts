@@ -3,27 +3,27 @@ import { features } from './features.ts';
 import { type Learned, localModel, Model, modelVersion } from './model.ts';
 import { noOutcomes, type Outcomes } from './validation.ts';
 
-/** What is kept of the model. */
+/** Stored state of the model. */
 export interface TriageState {
   readonly version: number;
-  /** Alerts that it has learned from. */
+  /** Number of alerts that the model has learned from. */
   readonly verdicts: number;
   readonly learned: readonly Learned[];
   readonly outcomes: Outcomes;
-  /** Epoch milliseconds; 0 for never. */
+  /** Epoch milliseconds; 0 means never. */
   readonly updatedAt: number;
 }
 
 const method =
-  'Two logistic regressions over the same features: whether something is wrong, and where nothing is, whether the rule ' +
-  'was mistaken. The points of a feature are its value times its weight; their sum is the log-odds. From a probability ' +
-  'of 85% on it is a true positive, from 50% on suspicious, below that benign or a false positive. Until analysts have ' +
-  'judged five alerts of its rule, there is insufficient data; and an alert of high or critical severity is never called ' +
-  'harmless. Verdicts on other rules say nothing. Each alert with a verdict moves the weights of the histories by ' +
-  'one step of gradient descent, smaller the more often a feature was met, and drawn towards the prior weights. An alert ' +
-  'counts once, with the verdict that it has now. A verdict stays on an alert until the alert changes.';
+  'Two logistic regressions over the same features: whether the alert is malicious and, if it is not, whether it is a false ' +
+  'positive. The points of a feature are its value times its weight; their sum is the log-odds. At a probability of at ' +
+  'least 85% the verdict is true positive, from 50% suspicious, and below that benign or false positive. Until analysts have ' +
+  'given five verdicts on alerts of the rule, the verdict is insufficient data. High and critical alerts are never rated ' +
+  'harmless. Verdicts on other rules have no influence. Each analyst verdict moves the weights of the history features by ' +
+  'one step of gradient descent, which is smaller for features seen often and regularised towards the initial weights. An ' +
+  'alert counts once, with its current verdict. An alert keeps its verdict until the alert changes.';
 
-/** The model, explained. `state` is undefined before it has learned anything. */
+/** Describes the model. `state` is undefined before it has learned anything. */
 export function describeModel(state: TriageState | undefined, histories: number): TriageModel {
   const learned = state?.version === modelVersion ? state.learned : [];
   const model = new Model(learned);

@@ -3,19 +3,19 @@ import { type criticalities, severities } from '../contract/vocabulary.ts';
 import { answeredOf, decadeOf, scoreOf } from './figures.ts';
 import { logOdds, maxLogOdds, type Tally, verdictsIn } from './tally.ts';
 
-/** An alert and what is known around it. */
+/** An alert with its context. */
 export interface Case {
   readonly alert: Alert;
-  /** Whether its ends are in the home networks; undefined where there is no such end. */
+  /** Whether source and destination are in the home networks; undefined if the alert has no such address. */
   readonly srcHome: boolean | undefined;
   readonly dstHome: boolean | undefined;
-  /** It counts what is beyond the alerts that its rule may raise. */
+  /** Whether it is the summary alert of a flood from its rule. */
   readonly flood: boolean;
-  /** Of the most critical asset at its ends. */
+  /** Criticality of the most critical asset at either end. */
   readonly criticality: (typeof criticalities)[number] | undefined;
-  /** What analysts found of the alert of which it is the recurrence: 1 that something was wrong, 0 that nothing was. */
+  /** Analyst verdict on the alert that recurred: 1 for malicious, 0 for harmless. */
   readonly previous: number | undefined;
-  /** Verdicts on its rule: on all alerts, and on those with its source and its target. */
+  /** Verdicts on all alerts of its rule, and on those with the same source or destination. */
   readonly rule: Tally;
   readonly source: Tally;
   readonly target: Tally;
@@ -23,182 +23,187 @@ export interface Case {
 
 interface Feature {
   readonly name: string;
-  /** What it is, for people; its value is from −1 to 1, and 0 where it is not known or does not apply. */
+  /** Description for users. Values range from −1 to 1; 0 means unknown or not applicable. */
   readonly what: string;
   /**
-   * Weights before anything was learned, in log-odds for a value of 1: by how much it says that something is wrong; and,
-   * where nothing is, that the rule was mistaken rather than that what it saw was harmless.
+   * Initial weights, in log-odds for a value of 1: `wrong` towards malicious, and `mistaken`, for alerts that
+   * are not malicious, towards a false positive of the rule rather than benign activity.
    */
   readonly wrong: number;
   readonly mistaken: number;
   readonly value: (about: Case) => number;
-  /** Its weights are learned; others stay as they are, or verdicts on one rule would say something of others. */
+  /**
+   * Whether the weights are learned. Other weights are fixed, because otherwise verdicts on one rule would
+   * influence other rules.
+   */
   readonly learns?: true;
-  /** The reason in a sentence. No text of sensors is in it. */
+  /** Returns the reason in one sentence, without text from sensors. */
   readonly says: (about: Case) => string;
 }
 
 const when = (holds: boolean): number => (holds ? 1 : 0);
 
 /**
- * All that the model looks at: the verdicts in it are those on the alert's rule. New features are added at the end: what was learned is kept by place.
+ * The features of the model. Verdict features use only verdicts on the same rule. New features must be
+ * appended, because learned weights are stored by position.
  *
- * Where the weights come from: severity and confidence are the rule's own opinion and together can carry an alert from one
- * end to the other (±2.4); what analysts said of the same rule outweighs all else (±3.2), for it is the best predictor
- * there is of what they will say next; the rest are hints of half a point that decide only between even odds. Scans from
- * outside are the internet's background: every address gets them all day.
+ * Choice of the weights: severity and confidence are the opinion of the rule and together can decide the
+ * verdict (±2.4). Analyst verdicts on the same rule outweigh everything else (±3.2), because they are the
+ * best predictor of the next verdict. The other features are hints of about half a point, which matter only
+ * when the odds are close to even. External scans are background noise that every public address receives.
  */
 export const features: readonly Feature[] = [
   {
     name: 'start',
-    what: 'where every alert starts',
+    what: 'base value of every alert',
     wrong: 0,
     mistaken: -0.2,
     value: () => 1,
-    says: () => 'Every alert starts here',
+    says: () => 'Base value of every alert',
   },
   {
     name: 'severity',
-    what: 'how grave it would be, from informational (−1) to critical (1)',
+    what: 'severity, from informational (−1) to critical (1)',
     wrong: 1.6,
     mistaken: 0,
     value: ({ alert }) => severities.indexOf(alert.severity) / 2 - 1,
-    says: ({ alert }) => `The severity is ${alert.severity}`,
+    says: ({ alert }) => `Severity is ${alert.severity}`,
   },
   {
     name: 'confidence',
-    what: 'how sure the rule is, from not at all (−1) to certain (1)',
+    what: 'confidence of the rule, from none (−1) to certain (1)',
     wrong: 0.8,
     mistaken: -0.8,
     value: ({ alert }) => (alert.confidence === undefined ? 0 : 2 * alert.confidence - 1),
-    says: ({ alert }) => `The rule is ${percent(alert.confidence ?? 0)} sure`,
+    says: ({ alert }) => `Confidence of the rule is ${percent(alert.confidence ?? 0)}`,
   },
   source('sigma', 0, 0.2, 'A Sigma rule matched'),
   source('behaviour', 0.2, -0.2, 'Found by a behaviour detector'),
-  source('suricata', -0.3, 0.3, 'A signature of Suricata matched, as they often do'),
-  source('zeek', -0.3, -0.2, 'It is a notice of Zeek'),
-  source('intel', 1, 0.3, 'It has to do with an address or name that is known to be bad'),
-  // No alert has this source any more; its place stays, because what was learned is kept by place.
-  source('manual', 1, -0.5, 'A person raised it'),
+  source('suricata', -0.3, 0.3, 'Suricata signature, which often raises false positives'),
+  source('zeek', -0.3, -0.2, 'Zeek notice'),
+  source('intel', 1, 0.3, 'Involves an address or domain from a threat intelligence list'),
+  // No longer used, but its position must remain because learned weights are stored by position.
+  source('manual', 1, -0.5, 'Raised by a user'),
   {
     name: 'late_tactics',
-    what: 'ATT&CK tactics of an intruder who is inside: one (0.5), two or more (1)',
+    what: 'post-compromise ATT&CK tactics: one (0.5), two or more (1)',
     wrong: 0.8,
     mistaken: 0,
     value: ({ alert }) => Math.min(2, lateTactics(alert)) / 2,
-    says: ({ alert }) => `Its tactics are those of an intruder who is inside (${lateTactics(alert)})`,
+    says: ({ alert }) => `Post-compromise ATT&CK tactics (${lateTactics(alert)})`,
   },
   {
     name: 'background',
-    what: 'a scan from outside',
+    what: 'external scan',
     wrong: -1,
     mistaken: -0.6,
     value: (about) => when(about.srcHome === false && isScan(about.alert)),
-    says: () => 'Scans from outside are what every address gets',
+    says: () => 'External scan, which every public address receives',
   },
   {
     name: 'informational_category',
-    what: 'a category that says no more than that something happened',
+    what: 'informational category',
     wrong: -0.6,
     mistaken: -0.3,
     value: ({ alert }) => when(isInformational(alert)),
-    says: () => 'Its category says no more than that something happened',
+    says: () => 'The category is informational',
   },
   {
     name: 'occurrences',
-    what: 'how often it occurred: a sixth for each power of ten',
+    what: 'number of occurrences: a sixth for each power of ten',
     wrong: -0.4,
     mistaken: 0.3,
     value: ({ alert }) => Math.min(6, decadeOf(alert.count)) / 6,
-    says: ({ alert }) => `It goes on and on: ${10 ** decadeOf(alert.count)} times or more`,
+    says: ({ alert }) => `Frequent: ${10 ** decadeOf(alert.count)} or more occurrences`,
   },
   {
     name: 'outgoing',
-    what: 'from one of our own machines to the outside',
+    what: 'outbound: from an internal host to the Internet',
     wrong: 0.4,
     mistaken: 0,
     value: ({ srcHome, dstHome }) => when(srcHome === true && dstHome === false),
-    says: () => 'It goes from a machine of ours to the outside',
+    says: () => 'Outbound activity of an internal host',
   },
   {
     name: 'internal',
-    what: 'between our own machines',
+    what: 'between internal hosts',
     wrong: 0.3,
     mistaken: -0.2,
     value: ({ srcHome, dstHome }) => when(srcHome === true && dstHome === true),
-    says: () => 'It is between machines of ours',
+    says: () => 'Activity between internal hosts',
   },
   {
     name: 'incoming',
-    what: 'from the outside to one of our own machines',
+    what: 'inbound: from the Internet to an internal host',
     wrong: -0.3,
     mistaken: 0,
     value: ({ srcHome, dstHome }) => when(srcHome === false && dstHome === true),
-    says: () => 'It comes from outside',
+    says: () => 'Inbound activity from the Internet',
   },
   {
     name: 'answered',
-    what: 'whether any target answered: yes (1), no (−1)',
+    what: 'whether a destination answered: yes (1), no (−1)',
     wrong: 0.6,
     mistaken: 0,
     value: ({ alert }) => answeredOf(alert.evidence) ?? 0,
-    says: ({ alert }) => (answeredOf(alert.evidence) === 1 ? 'A target answered' : 'No target answered'),
+    says: ({ alert }) =>
+      answeredOf(alert.evidence) === 1 ? 'A destination answered' : 'No destination answered',
   },
   {
     name: 'score',
-    what: "the detector's own score, from none (−1) to full (1)",
+    what: 'score of the detector, from 0% (−1) to 100% (1)',
     wrong: 0.8,
     mistaken: -0.4,
     value: ({ alert }) => 2 * (scoreOf(alert.evidence) ?? 0.5) - 1,
-    says: ({ alert }) => `The detector gives it a score of ${percent(scoreOf(alert.evidence) ?? 0)}`,
+    says: ({ alert }) => `Detector score is ${percent(scoreOf(alert.evidence) ?? 0)}`,
   },
   {
     name: 'administration_port',
-    what: 'a port by which machines are administered',
+    what: 'remote administration port',
     wrong: 0.2,
     mistaken: 0,
     value: ({ alert }) => when(administrationPorts.has(alert.dst_port ?? -1)),
-    says: ({ alert }) => `Port ${alert.dst_port} administers machines`,
+    says: ({ alert }) => `Port ${alert.dst_port} is used for remote administration`,
   },
   {
     name: 'previous_verdict',
-    what: 'what was found of the alert of which it is the recurrence: something (1), nothing (−1)',
+    what: 'analyst verdict on the alert that recurred: malicious (1), harmless (−1)',
     wrong: 1,
     mistaken: 0,
     value: ({ previous }) => (previous === undefined ? 0 : 2 * previous - 1),
     says: ({ previous }) =>
       (previous ?? 0) > 0.5
-        ? 'It came back, and something was wrong before'
-        : 'It came back, and nothing was wrong before',
+        ? 'Recurrence of an alert that was malicious'
+        : 'Recurrence of an alert that was harmless',
   },
   {
     name: 'criticality',
-    what: 'how much the asset matters: low (−0.5), medium (0), high (0.5), critical (1)',
+    what: 'criticality of the asset: low (−0.5), medium (0), high (0.5), critical (1)',
     wrong: 0.5,
     mistaken: 0,
     value: ({ criticality }) => (criticality === undefined ? 0 : worth[criticality]),
-    says: ({ criticality }) => `It concerns an asset of ${criticality} criticality`,
+    says: ({ criticality }) => `Criticality of the asset is ${criticality}`,
   },
   {
     name: 'flood',
-    what: 'the flood of alerts of a rule',
+    what: 'summary alert of a flood from one rule',
     wrong: -0.4,
     mistaken: 0.3,
     value: ({ flood }) => when(flood),
-    says: () => 'It is a flood of its rule',
+    says: () => 'Summary of a flood of alerts from one rule',
   },
   history('rule', 'alerts of this rule', 3.2),
   history('source', 'alerts of this rule with this source', 1.6),
-  history('target', 'alerts of this rule with this target', 1),
+  history('target', 'alerts of this rule with this destination', 1),
   {
     name: 'rule_mistaken',
-    what: 'how often the rule was mistaken where nothing was wrong, as bounded log-odds (1: 33 to 1)',
+    what: 'share of false positives among harmless alerts of the rule, as bounded log-odds (1: 33 to 1)',
     wrong: 0,
     mistaken: 3,
     learns: true,
     value: ({ rule }) => logOdds(rule.mistaken, rule.harmless - rule.mistaken) / maxLogOdds,
     says: ({ rule }) =>
-      `The rule was mistaken in ${Math.round(rule.mistaken)} of ${Math.round(rule.harmless)} alerts without harm`,
+      `${Math.round(rule.mistaken)} of ${Math.round(rule.harmless)} harmless alerts of this rule were false positives`,
   },
 ];
 
@@ -223,14 +228,14 @@ function source(
 function history(of: 'rule' | 'source' | 'target', alerts: string, wrong: number): Feature {
   return {
     name: `${of}_history`,
-    what: `what analysts found of ${alerts}, as bounded log-odds: always something (1, 33 to 1), never (−1)`,
+    what: `analyst verdicts on ${alerts}, as bounded log-odds: always malicious (1, 33 to 1), never (−1)`,
     wrong,
     mistaken: 0,
     learns: true,
     value: (about) => logOdds(about[of].wrong, about[of].harmless) / maxLogOdds,
     says: (about) => {
       const [all, harmless] = [verdictsIn(about[of]), Math.round(about[of].harmless)];
-      return `Of ${all} ${alerts}, analysts found ${harmless} to be nothing`;
+      return `Analysts found ${harmless} of ${all} ${alerts} harmless`;
     },
   };
 }
@@ -238,7 +243,7 @@ function history(of: 'rule' | 'source' | 'target', alerts: string, wrong: number
 /** SSH, Telnet, RPC, NetBIOS, SMB, RDP, VNC, WinRM. */
 const administrationPorts: ReadonlySet<number> = new Set([22, 23, 135, 139, 445, 3389, 5900, 5985, 5986]);
 
-/** ATT&CK Enterprise: tactics that follow once someone is inside, by id and by name. */
+/** Post-compromise tactics of ATT&CK Enterprise, by id and by name. */
 const late: ReadonlySet<string> = new Set([
   ...['ta0003', 'persistence', 'ta0004', 'privilege-escalation', 'ta0006', 'credential-access'],
   ...['ta0008', 'lateral-movement', 'ta0009', 'collection', 'ta0011', 'command-and-control'],
@@ -250,7 +255,10 @@ function lateTactics({ mitre }: Alert): number {
   return new Set(named.filter((tactic) => late.has(tactic))).size;
 }
 
-/** Words of categories, rules and notices. Texts come from sensors: no more of them than this is looked at. */
+/**
+ * Characters of categories and of rule names that are examined. Sensors supply these texts, so their length
+ * is bounded.
+ */
 const lookedAt = 200;
 const isScan = ({ rule_id, rule_name, category = '' }: Alert): boolean =>
   [rule_id, rule_name, category].some((text) =>
@@ -263,12 +271,12 @@ const isInformational = ({ category = '' }: Alert): boolean =>
 
 export const percent = (share: number): string => `${Math.round(100 * share)}%`;
 
-/** The values of all features, in their order. */
+/** Returns the values of all features, in order. */
 export function valuesOf(about: Case): Float64Array {
   const values = new Float64Array(features.length);
   for (let i = 0; i < values.length; i++) {
     const value = features[i]!.value(about);
-    // Whatever came in as evidence or confidence: a value is between −1 and 1.
+    // Evidence and confidence come from outside, so values are clamped to −1 to 1; NaN becomes 0.
     values[i] = value > -1 ? Math.min(value, 1) : value <= -1 ? -1 : 0;
   }
   return values;

@@ -2,13 +2,13 @@ import type { Alert } from '../contract/resources/alert.ts';
 
 type Evidence = Alert['evidence'];
 
-/** The power of ten that a count has reached: 0 for 1 to 9, 1 for 10 to 99. */
+/** Returns the decimal exponent of a count: 0 for 1 to 9, 1 for 10 to 99. */
 export const decadeOf = (count: number): number => Math.floor(Math.log10(Math.max(1, count)) + 1e-9);
 
-/** What detectors call it: that it was answered, or how many answered. */
+/** Names of evidence values that show whether, or how many, destinations answered. */
 const answers = ['answered', 'targets_answered', 'ports_answered'] as const;
 
-/** Whether what the detector saw was answered: 1, −1, undefined where it does not say. */
+/** Returns whether a destination answered: 1, −1, or undefined if unknown. */
 export function answeredOf(evidence: Evidence): 1 | -1 | undefined {
   for (const name of answers) {
     const answered = own(evidence, name);
@@ -18,13 +18,13 @@ export function answeredOf(evidence: Evidence): 1 | -1 | undefined {
   return undefined;
 }
 
-/** The score of the detector, 0 to 1. */
+/** Returns the score of the detector, from 0 to 1. */
 export function scoreOf(evidence: Evidence): number | undefined {
   const score = own(evidence, 'score');
   return typeof score === 'number' && score >= 0 && score <= 1 ? score : undefined;
 }
 
-/** In tenths, so that small changes of it are none. */
+/** The score in tenths, so that small changes are ignored. */
 function roughScoreOf(evidence: Evidence): number | undefined {
   const score = scoreOf(evidence);
   return score === undefined ? undefined : Math.round(score * 10);
@@ -35,8 +35,9 @@ function own(evidence: Evidence, name: string): unknown {
 }
 
 /**
- * Whether something changed that a verdict depends on, so that it is due anew: not with every occurrence, nor with
- * notes, names and labels. Who gives a verdict has read what the model said, so that stays then.
+ * Reports whether a change requires a new verdict of the model: not every occurrence, and not notes,
+ * assignees or tags. When an analyst sets a verdict, the verdict of the model that the analyst has seen is
+ * kept.
  */
 export function changedMaterially(before: Alert, after: Alert): boolean {
   return (

@@ -1,57 +1,58 @@
 import { features } from './features.ts';
 import { lessons, type Taught } from './tally.ts';
 
-/** Grows when features change their meaning, so that old weights mean nothing to the new ones. */
+/** Increased when the meaning of features changes, so that old weights are discarded. */
 export const modelVersion = 2;
 export const localModel = `candor-local/${modelVersion}`;
 
-/** The step after the first verdict, and what it shrinks to with many, so that the model goes on following its analysts. */
+/** Step size after the first verdict, and its minimum after many, so that the model keeps adapting. */
 const firstStep = 0.3;
 const leastStep = 0.01;
-/** How much of what was learned of a weight is drawn back to its prior with each verdict that looks at it. */
+/** L2 regularisation: share of a learned weight that is removed with each verdict that uses it. */
 const pull = 0.02;
-/** However much was learned: a weight is in effect no further from its prior. */
+/** Maximum distance of an effective weight from its initial value. */
 const maxLearned = 3;
 
-/** What was learned of one feature. */
+/** Learned weights of one feature. */
 export interface Learned {
-  /** What is added to the prior weights. */
+  /** Added to the initial weights. */
   readonly wrong: number;
   readonly mistaken: number;
-  /** Sum of the squares of its values in what was learned from: the more, the smaller the steps. */
+  /** Sum of the squared values in the training data. Steps become smaller as it grows. */
   readonly mass: number;
 }
 
-/** What one alert taught: enough to take it back. Features by their places. */
+/** The training step of one alert, with enough data to undo it. Features are identified by position. */
 export interface Lesson {
   readonly model: number;
   readonly verdict: Taught;
   readonly places: readonly number[];
   readonly values: readonly number[];
-  /** By how much the weights went. */
+  /** Changes of the weights. */
   readonly wrong: readonly number[];
   readonly mistaken: readonly number[];
 }
 
 export interface Judged {
-  /** Log-odds that something is wrong, and what each feature added to them. */
+  /** Log-odds that the alert is malicious, and the contribution of each feature. */
   readonly score: number;
   readonly points: Float64Array;
   readonly pWrong: number;
-  /** Where nothing is wrong: that the rule was mistaken, rather than that what it saw is harmless. */
+  /** Probability, if the alert is not malicious, that it is a false positive rather than benign. */
   readonly pMistaken: number;
 }
 
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
 /**
- * Two logistic regressions over the same features, one after the other: is something wrong; and if nothing is, was the
- * rule mistaken. (A nested dichotomy: each question has plain reasons of its own.)
+ * Two logistic regressions over the same features: whether the alert is malicious and, if not, whether it is
+ * a false positive. (A nested dichotomy, in which each decision has its own simple reasons.)
  *
- * Learning is online, and only of what verdicts on the same rule say, not of what rules have in common: each alert with a verdict moves the weights by one step of gradient descent, smaller for features
- * that were met often (as AdaGrad does), drawn towards the prior weights (L2). An alert has taught once, with the verdict
- * that it has now: the step that it made is kept with it, and taken back before it teaches anew. So whoever changes a
- * verdict a thousand times changed it once, and whoever takes it back leaves the weights as they were.
+ * Learning is online and limited to the history of the same rule. Each alert with a verdict moves the weights
+ * by one step of gradient descent, which is smaller for features seen often (as in AdaGrad) and regularised
+ * towards the initial weights (L2). An alert counts once, with its current verdict: its step is stored and
+ * undone before the next one. So changing a verdict a thousand times has the same effect as changing it once,
+ * and withdrawing it restores the weights.
  */
 export class Model {
   readonly #wrong = new Float64Array(features.length);
@@ -66,7 +67,7 @@ export class Model {
     }
   }
 
-  /** @param values - of all features, −1 to 1 */
+  /** @param values - values of all features, from −1 to 1 */
   judge(values: Float64Array): Judged {
     const points = new Float64Array(values.length);
     let score = 0;
@@ -81,13 +82,13 @@ export class Model {
     return { score, points, pWrong: sigmoid(score), pMistaken: sigmoid(mistaken) };
   }
 
-  /** The weight in effect. */
+  /** Returns the effective weight. */
   weight(place: number, of: 'wrong' | 'mistaken'): number {
     const learned = (of === 'wrong' ? this.#wrong : this.#mistaken)[place]!;
     return features[place]![of] + Math.min(maxLearned, Math.max(-maxLearned, learned));
   }
 
-  /** Takes a step towards the verdict, and tells which. */
+  /** Makes a training step towards the verdict and returns it. */
   learn(values: Float64Array, verdict: Taught): Lesson {
     const { wrong, ...rest } = lessons[verdict];
     const { pWrong, pMistaken } = this.judge(values);
@@ -109,7 +110,7 @@ export class Model {
     return lesson;
   }
 
-  /** Takes the step back. What another version of the model learned is nothing to this one. */
+  /** Undoes the step. Steps of other model versions are ignored. */
   unlearn(lesson: Lesson): void {
     if (lesson.model === modelVersion) this.#apply(lesson, -1);
   }
@@ -131,5 +132,5 @@ export class Model {
   }
 }
 
-/** Whether a verdict's `model` names the local one, of any version. */
+/** Reports whether the `model` of a verdict is the local one, in any version. */
 export const isLocal = (model: string): boolean => model.startsWith('candor-local/');

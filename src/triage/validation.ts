@@ -1,6 +1,6 @@
 import { lessons, type Taught, type Verdict } from './tally.ts';
 
-/** How what the model would have said compares with what an analyst then said. */
+/** Comparison of the verdict of the model with the later verdict of an analyst. */
 export type Outcome = 'exact' | 'same_side' | 'opposite' | 'abstained';
 
 export function outcomeOf(said: Verdict, found: Taught): Outcome {

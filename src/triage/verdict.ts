@@ -5,17 +5,17 @@ import { type Verdict, verdictsIn } from './tally.ts';
 
 export type AiVerdict = NonNullable<Alert['ai_verdict']>;
 
-/** From this probability on that something is wrong, it is a true positive; from even odds on, suspicious. */
+/** Probability of malicious from which the verdict is true positive; from 0.5 it is suspicious. */
 const certain = 0.85;
-/** Verdicts of analysts on the same rule without which the model gives none of its own. */
+/** Number of analyst verdicts on the same rule that the model requires. */
 const enoughVerdicts = 5;
-/** The confidence where the model gives no verdict, with enough verdicts on the rule; with fewer it is less. */
+/** Confidence of an undecided verdict with enough verdicts on the rule; lower with fewer. */
 const mostUndecided = 0.2;
 
-/** Reasons that are told one by one. With what the rest add and the sum, six sentences. */
+/** Maximum number of features listed as reasons. With the rest and the sum there are six sentences. */
 const toldReasons = 4;
 
-/** Verdict, confidence and reasons of what the model found. */
+/** Returns the verdict of the model with confidence and reasons. */
 export function verdictOf(
   judged: Judged,
   about: Case,
@@ -25,7 +25,7 @@ export function verdictOf(
   return { verdict, confidence, reasons: reasonsOf(verdict, judged, about) };
 }
 
-/** Verdicts on other rules decide nothing, and what would be severe is never called harmless without a person. */
+/** Requires verdicts on the same rule. Severe alerts are never rated harmless without an analyst. */
 function chosen({ pWrong, pMistaken }: Judged, { rule, alert }: Case): Verdict {
   if (verdictsIn(rule) < enoughVerdicts) return 'insufficient_data';
   if (pWrong >= certain) return 'true_positive';
@@ -36,7 +36,10 @@ function chosen({ pWrong, pMistaken }: Judged, { rule, alert }: Case): Verdict {
 
 const isSevere = ({ severity }: Case['alert']): boolean => severity === 'high' || severity === 'critical';
 
-/** The probability that the verdict is right; without a verdict, how little is known. */
+/**
+ * Returns the probability that the verdict is right; for insufficient data, a low value that grows with the
+ * number of verdicts.
+ */
 function confidenceOf(verdict: Verdict, { pWrong, pMistaken }: Judged, { rule }: Case): number {
   const byVerdict: Partial<Record<Verdict, number>> = {
     true_positive: pWrong,
@@ -48,7 +51,10 @@ function confidenceOf(verdict: Verdict, { pWrong, pMistaken }: Judged, { rule }:
   return Math.round(1000 * byVerdict[verdict]!) / 1000;
 }
 
-/** Sentences with points, which add up to the sum in the last one: in hundredths, so that they do to the last digit. */
+/**
+ * Returns sentences with points that add up to the sum in the last one. Points are rounded to hundredths
+ * first, so that they add up exactly.
+ */
 function reasonsOf(verdict: Verdict, { score, points, pWrong, pMistaken }: Judged, about: Case): string[] {
   const hundredths = (value: number) => Math.round(100 * value);
   const weighty = Array.from(points.keys())
@@ -57,18 +63,18 @@ function reasonsOf(verdict: Verdict, { score, points, pWrong, pMistaken }: Judge
     .slice(0, toldReasons);
   const told = weighty.map((i) => `${features[i]!.says(about)}: ${signed(hundredths(points[i]!))}.`);
   const rest = hundredths(score) - weighty.reduce((sum, i) => sum + hundredths(points[i]!), 0);
-  if (rest !== 0) told.push(`Everything else together: ${signed(rest)}.`);
-  const sum = `Sum: ${signed(hundredths(score))}, a probability of ${percent(pWrong)} that something is wrong`;
+  if (rest !== 0) told.push(`All other features: ${signed(rest)}.`);
+  const sum = `Sum: ${signed(hundredths(score))}, ${percent(pWrong)} likely malicious`;
   const isHarmless = verdict === 'false_positive' || verdict === 'benign';
-  const ofRule = isHarmless ? `; if nothing is, of ${percent(pMistaken)} that the rule was mistaken` : '';
+  const ofRule = isHarmless ? `; if not malicious, ${percent(pMistaken)} likely a false positive` : '';
   const ofUndecided = verdict === 'insufficient_data' ? `; ${whyUndecided(about)}` : '';
   return [...told, `${sum}${ofRule}${ofUndecided}.`];
 }
 
 function whyUndecided({ rule, alert }: Case): string {
   const judged = verdictsIn(rule);
-  if (judged >= enoughVerdicts) return `an alert of ${alert.severity} severity is left to an analyst`;
-  return `analysts have judged ${judged} alerts of this rule, and a verdict takes ${enoughVerdicts}`;
+  if (judged >= enoughVerdicts) return `alerts of ${alert.severity} severity need an analyst`;
+  return `a verdict needs ${enoughVerdicts} analyst verdicts on alerts of this rule, so far ${judged}`;
 }
 
 /** 123 → `+1.23`. */

@@ -11,7 +11,7 @@ import { alice, newFolder, openPolicy, removeFolder } from './policy-parts.ts';
 
 const child = new URL('policy-crash-child.ts', import.meta.url).pathname;
 
-/** From `pending` on the change is made, whatever happens. */
+/** From `pending` on, the change is completed after a crash. */
 const steps = {
   'file-prepared': 'before',
   pending: 'after',
@@ -22,7 +22,7 @@ const steps = {
 } as const satisfies Record<PolicyStep, 'before' | 'after'>;
 
 test.each(Object.entries(steps))(
-  'a change that is killed after "%s" leaves the policy as it was %s, and its entry in the log as often',
+  'a process killed after "%s" has the policy from %s the change, and logs the change accordingly',
   async (step, left) => {
     const dataDir = newFolder();
     onTestFinished(() => removeFolder(dataDir));
@@ -33,7 +33,7 @@ test.each(Object.entries(steps))(
     const [code, signal] = await once(spawn(process.execPath, [child, dataDir, step]), 'exit');
     expect([code, signal]).toEqual([null, 'SIGKILL']);
 
-    // Twice: what the first start finishes, the second one leaves alone.
+    // Start twice: the second start must not repeat what the first one finished.
     for (let start = 0; start < 2; start++) {
       const { policy, store, warnings, close } = await openPolicy(dataDir);
       const pump = new OutboxPump<AlertUpdate>({

@@ -34,7 +34,7 @@ const refusalOf = (work: () => unknown): ServiceError => {
   } catch (error) {
     return error as ServiceError;
   }
-  throw new Error('it was taken');
+  throw new Error('it was accepted');
 };
 const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
 
@@ -43,23 +43,23 @@ test.each([
   ['JSON with spaces on one line', JSON.stringify({ rules }).replaceAll(/([:,])/g, '$1 ')],
   ['indented JSON', JSON.stringify({ rules }, null, 8)],
   ['YAML', stringify({ rules })],
-  ['YAML with comments', `# who may do what\n# ${'-'.repeat(60)}\n${stringify({ rules })}`],
+  ['YAML with comments', `# access policy\n# ${'-'.repeat(60)}\n${stringify({ rules })}`],
 ])('rules are read from %s', (_, content) => {
   expect(readRulesFile(written(content))).toEqual(rules);
 });
 
-test('there may be no file', () => {
+test('the file may be missing', () => {
   expect(readRulesFile(join(folder, 'none'))).toBeUndefined();
 });
 
-describe('what cannot be a policy is CONFLICT, and says why', () => {
+describe('an invalid policy file is rejected with CONFLICT and the reason', () => {
   const twice = stringify({ rules: [...rules, { ...rules[3], roles: [] }] });
   const bomb = `a: &a [${'x,'.repeat(9)}x]\nb: &b [*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b]\nrules: [*c,*c,*c]`;
   test.each<[string, string | Uint8Array, string, string?]>([
     ['nothing', '', 'must be a JSON object'],
     ['no rules', 'rule: []', 'rules is required'],
-    ['rules that are none', 'rules: all', 'rules must be an array'],
-    ['a field of its own', 'rules: []\nversion: 3', 'version is not a known field'],
+    ['rules that are not a list', 'rules: all', 'rules must be an array'],
+    ['an unknown field', 'rules: []\nversion: 3', 'version is not a known field'],
     [
       'an unknown operation',
       JSON.stringify({ rules: [{ ...rules[0], operation: 'x' }] }),
@@ -72,19 +72,15 @@ describe('what cannot be a policy is CONFLICT, and says why', () => {
       'must be one of',
       'rules.0.roles.0',
     ],
-    ['an operation twice', twice, 'has a rule already', `rules.${rules.length}.operation`],
+    ['an operation twice', twice, 'already has a rule', `rules.${rules.length}.operation`],
     ['a key twice', 'rules: []\nrules: []', 'unique'],
-    [
-      'a key twice further in',
-      'rules: [{operation: login, access: public, operation: x, roles: []}]',
-      'unique',
-    ],
+    ['a nested key twice', 'rules: [{operation: login, access: public, operation: x, roles: []}]', 'unique'],
     ['a key twice, as a number and as a text', 'rules: []\n1: a\n"1": b', 'unique'],
     ['a key that is a list', 'rules: []\n? [a]\n: b', 'keys must be strings'],
     ['a key twice in JSON', '{"rules":[],"rules":[]}', 'unique'],
     ['a prototype', '{"__proto__":{"rules":[]},"rules":[]}', '__proto__'],
     ['an alias', 'a: &a []\nrules: *a', 'aliases'],
-    ['a bomb of aliases', bomb, 'aliases'],
+    ['an alias bomb', bomb, 'aliases'],
     ['two documents', 'rules: []\n---\nrules: []', 'multiple documents'],
     ['a tag', 'rules: !!binary aaaa', 'must be an array'],
     ['deep brackets', nested('[', ']', 30_000), 'nested too deeply'],
@@ -99,7 +95,7 @@ describe('what cannot be a policy is CONFLICT, and says why', () => {
     ['too many bytes', `#${' '.repeat(limits.maxAccessPolicyBytes)}\nrules: []`, 'has more than'],
     ['too many rules', `rules: [${'{},'.repeat(501)}]`, 'at most 500'],
     ['commas', `[${','.repeat(60_000)}`, 'Unexpected'],
-    ['no UTF-8', new Uint8Array([0x72, 0xff, 0xfe]), 'not UTF-8'],
+    ['invalid UTF-8', new Uint8Array([0x72, 0xff, 0xfe]), 'not UTF-8'],
   ])('%s', (_, content, reason, field) => {
     const refused = refusalOf(() => readRulesFile(written(content)));
     expect(refused).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining(reason) });
@@ -117,7 +113,7 @@ describe('what cannot be a policy is CONFLICT, and says why', () => {
   });
 });
 
-test('a file is replaced in its own form, with its rights, behind its link', async () => {
+test('replacing a file keeps its format, its permissions and the link to it', async () => {
   const target = join(folder, 'rules.yaml');
   writeFileSync(target, 'rules: []\n');
   chmodSync(target, 0o640);
@@ -135,24 +131,21 @@ test('a file is replaced in its own form, with its rights, behind its link', asy
 });
 
 test.each<[string, (path: string) => void, string, string]>([
-  ['a folder in its place', (path) => mkdirSync(path), 'CONFLICT', 'it is no file'],
-  ['a pipe in its place', (path) => execFileSync('mkfifo', [path]), 'CONFLICT', 'it is no file'],
+  ['a folder in its place', (path) => mkdirSync(path), 'CONFLICT', 'it is not a regular file'],
+  ['a pipe in its place', (path) => execFileSync('mkfifo', [path]), 'CONFLICT', 'it is not a regular file'],
   ['a disk that is full', (path) => symlinkSync('/dev/full', `${path}.next.new`), 'UNAVAILABLE', 'ENOSPC'],
-  ['a folder that is not there', (path) => removeFolder(dirname(path)), 'CONFLICT', 'ENOENT'],
-])(
-  '%s is told before anything is changed, and nothing is left behind',
-  async (name, trouble, code, reason) => {
-    const own = join(folder, name);
-    mkdirSync(own);
-    const path = join(own, 'policy.json');
-    trouble(path);
-    const before = existsSync(own) ? readdirSync(own).filter((one) => one === 'policy.json') : [];
-    await expect(prepareRulesFile(path, rules)).rejects.toMatchObject({ code, details: { reason } });
-    expect(existsSync(own) ? readdirSync(own) : []).toEqual(before);
-  },
-);
+  ['a missing folder', (path) => removeFolder(dirname(path)), 'CONFLICT', 'ENOENT'],
+])('%s is reported before any change, and no temporary file remains', async (name, trouble, code, reason) => {
+  const own = join(folder, name);
+  mkdirSync(own);
+  const path = join(own, 'policy.json');
+  trouble(path);
+  const before = existsSync(own) ? readdirSync(own).filter((one) => one === 'policy.json') : [];
+  await expect(prepareRulesFile(path, rules)).rejects.toMatchObject({ code, details: { reason } });
+  expect(existsSync(own) ? readdirSync(own) : []).toEqual(before);
+});
 
-test('rules that come to nothing leave nothing behind', async () => {
+test('discarded rules leave no file behind', async () => {
   const path = join(folder, 'discarded.json');
   await (await prepareRulesFile(path, rules)).discard();
   expect(readdirSync(folder).filter((name) => name.startsWith('discarded'))).toEqual([]);

@@ -1,4 +1,4 @@
-/** Changes of rules and of principals at once: each is judged by what the others have done. */
+/** Concurrent changes of rules and principals: each is checked against the result of the others. */
 import { expect, test } from 'vitest';
 import { requireAdministrator, restoring } from '../../src/auth/policy/lock-out.ts';
 import { limits } from '../../src/limits.ts';
@@ -23,7 +23,7 @@ async function openedForAnalysts() {
 const lockedOut = ['CONFLICT', 'locks_out'];
 
 test.each<PrincipalChange>([{ status: 'suspended' }, { roles: [] }])(
-  'of two who alone administer, one at least stays: %j',
+  'at least one of the last two administrators remains: %j',
   async (taken) => {
     const { addPrincipal, change, replace } = await openedForAnalysts();
     const [a, b] = [await addPrincipal(analyst), await addPrincipal(analyst)];
@@ -33,7 +33,7 @@ test.each<PrincipalChange>([{ status: 'suspended' }, { roles: [] }])(
   },
 );
 
-test('rules that leave one administrator, and a change that takes him away, do not both go through', async () => {
+test('rules that leave one administrator and a change that removes this administrator do not both succeed', async () => {
   const first = await openedForAnalysts();
   const { id } = await first.addPrincipal(analyst);
   expect(await Promise.all([first.replace(), first.change(id, { status: 'suspended' })])).toEqual([
@@ -48,7 +48,7 @@ test('rules that leave one administrator, and a change that takes him away, do n
   ]);
 });
 
-test('a change that fails takes nobody away, and the next one has its turn', async () => {
+test('a failed change removes no administrator and does not block the next one', async () => {
   const { policy, change, addPrincipal } = await openedForAnalysts();
   const { id } = await addPrincipal({});
   const failed = policy.changePrincipal(id, { roles: [] }, () => Promise.reject(new Error('lost')));
@@ -56,7 +56,7 @@ test('a change that fails takes nobody away, and the next one has its turn', asy
   expect(await change(id, { roles: ['viewer'] })).toMatchObject({ principal: { roles: ['viewer'] } });
 });
 
-test('who administers by the role admin is found among all without reading all', async () => {
+test('an administrator with the role admin is found without reading all principals', async () => {
   const { policy } = await opened();
   const { rules } = policy.current;
   const administrator: Principal = {
@@ -78,14 +78,14 @@ test('who administers by the role admin is found among all without reading all',
   });
   await requireAdministrator(rules, readerOf([...others, administrator]));
   expect(pages).toBe(0);
-  // Where it is another role, everybody is asked.
+  // With another role, all principals are read.
   const byAnalyst = withRules(rules, ...restoring.map((operation) => forRoles(operation, 'analyst')));
   await requireAdministrator(byAnalyst, readerOf([...others, { ...administrator, roles: ['analyst'] }]));
   expect(pages).toBe(4);
   await expect(requireAdministrator(byAnalyst, readerOf(others))).rejects.toMatchObject({ code: 'CONFLICT' });
 });
 
-test('the index of administrators tells who they are', async () => {
+test('the index of administrators lists them', async () => {
   const { policy, addPrincipal, store } = await opened();
   await addPrincipal({ roles: ['admin'] });
   const second = await addPrincipal({ roles: ['admin'], password_hash: 'a hash' });

@@ -11,7 +11,7 @@ import { code, folder, onlyAuditors, opened } from './opened-policy.ts';
 import { alice, forRoles, openPolicy, system, withRules } from './policy-parts.ts';
 
 describe('a start', () => {
-  test('takes what was edited meanwhile, by system', async () => {
+  test('loads a file that was edited while the service was stopped, as system', async () => {
     const { policy, close, dataDir, edit } = await opened();
     edit(withRules(policy.current.rules, onlyAuditors));
     await close();
@@ -22,8 +22,8 @@ describe('a start', () => {
 
   test.each([
     ['cannot be read as rules', 'rules: ['],
-    ['locks everybody out', JSON.stringify({ rules: [] })],
-  ])('with a file that %s keeps the policy, leaves the file and warns', async (_, text) => {
+    ['locks out all administrators', JSON.stringify({ rules: [] })],
+  ])('with a file that %s keeps the policy and the file, and warns', async (_, text) => {
     const { close, dataDir, policy } = await opened();
     await close();
     writeFileSync(join(dataDir, 'policy.json'), text);
@@ -31,7 +31,7 @@ describe('a start', () => {
     const { file_refused, ...current } = again.policy.current;
     expect(current).toEqual(policy.current);
     expect(again.warnings).toMatchObject([{ code: 'CONFLICT' }]);
-    expect(file_refused).toMatch(/file of the access policy cannot be used|nobody could change it any more/);
+    expect(file_refused).toMatch(/file of the access policy cannot be used|could not be changed again/);
     expect(readFileSync(join(dataDir, 'policy.json'), 'utf8')).toBe(text);
     expect(await code(again.policy.reload(alice))).toContain('CONFLICT');
     expect(again.policy.current.file_refused).toBe(file_refused);
@@ -39,7 +39,7 @@ describe('a start', () => {
     expect(await again.policy.reload(alice)).toEqual(policy.current);
   });
 
-  test('the file shows as refused from a reload that failed until a change has written it', async () => {
+  test('the file is reported as rejected from a failed reload until a change writes it', async () => {
     const { policy, dataDir } = await opened();
     const { rules } = policy.current;
     writeFileSync(join(dataDir, 'policy.json'), '{');
@@ -49,7 +49,7 @@ describe('a start', () => {
     expect(await policy.reload(alice)).toEqual(policy.current);
   });
 
-  test('makes the file that settings name, where the default is in effect', async () => {
+  test('creates the configured file while the default is in effect', async () => {
     const dataDir = folder();
     const file = join(dataDir, 'mine.yaml');
     const { policy, warnings, waiting, close } = await opened(dataDir, { file });
@@ -62,7 +62,7 @@ describe('a start', () => {
     expect([again.policy.current, again.warnings]).toEqual([policy.current, []]);
   });
 
-  test('that cannot make the file says so', async () => {
+  test('that cannot create the file reports it', async () => {
     const { policy, warnings } = await opened(folder(), { file: '/proc/nowhere/policy.yaml' });
     expect(policy.current).toMatchObject({
       version: 1,
@@ -71,7 +71,7 @@ describe('a start', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test('of a program with more operations gives them their default rules, of one with fewer takes theirs away', async () => {
+  test('adds default rules for new operations and removes rules of removed operations', async () => {
     const { close, dataDir, policy } = await opened();
     await close();
     const path = join(dataDir, 'policy.in-effect.json');
@@ -98,7 +98,7 @@ describe('a start', () => {
     expect([third.policy.current.version, third.warnings]).toEqual([2, []]);
   });
 
-  test('a rule that was taken away stays away, and a file that settings name decides alone', async () => {
+  test('a removed rule stays removed, and a configured file is authoritative', async () => {
     const { close, dataDir, policy } = await opened();
     const rules = policy.current.rules.filter(({ operation }) => operation !== 'listAlerts');
     await policy.replace(rules, alice);
@@ -118,13 +118,13 @@ describe('a start', () => {
     expect(JSON.parse(readFileSync(path, 'utf8')).operations).toEqual(operationIds);
   });
 
-  test('without the file that settings name warns; so does one that cannot finish what a crash cut short', async () => {
+  test('warns if the configured file is missing or an interrupted change cannot be finished', async () => {
     const { close, dataDir, policy } = await opened();
     await policy.replace(withRules(policy.current.rules, onlyAuditors), alice);
     await close();
     const missed = await opened(dataDir, { file: join(dataDir, 'none.yaml') });
-    expect(missed.warnings).toMatchObject([{ code: 'CONFLICT', details: { reason: 'is not there' } }]);
-    expect(missed.policy.current.file_refused).toBe('the file of the access policy is not there');
+    expect(missed.warnings).toMatchObject([{ code: 'CONFLICT', details: { reason: 'does not exist' } }]);
+    expect(missed.policy.current.file_refused).toBe('the file of the access policy does not exist');
     await missed.close();
     const kept = JSON.parse(readFileSync(join(dataDir, 'policy.in-effect.json'), 'utf8'));
     const rules = withRules(kept.rules, forRoles('getAlert'));
@@ -143,13 +143,13 @@ describe('a start', () => {
     });
     expect([parts.policy.current.version, parts.warnings.length]).toEqual([2, 1]);
     full = false;
-    // Finished first: the file is the pending change's by then.
+    // The pending change is finished first, so it has written the file by then.
     expect((await parts.policy.reload(alice)).version).toBe(3);
     expect(parts.policy.accessOf('getAlert')).toEqual([]);
     expect(await parts.waiting()).toHaveLength(2);
   });
 
-  test('with a damaged policy is refused: nobody guesses who may do what', async () => {
+  test('is refused with a damaged policy', async () => {
     const { close, dataDir } = await opened();
     await close();
     writeFileSync(join(dataDir, 'policy.in-effect.json'), '{"version":1}');
@@ -158,7 +158,7 @@ describe('a start', () => {
 });
 
 describe('when the change cannot be recorded', () => {
-  test('nothing is changed, and the next one goes through', async () => {
+  test('nothing changes, and the next change succeeds', async () => {
     let full = true;
     const parts = await opened(folder(), {
       record: (event, id) =>
@@ -173,7 +173,7 @@ describe('when the change cannot be recorded', () => {
     expect(await waiting()).toHaveLength(1);
   });
 
-  test('because the thread was lost, it is finished before the next one, and logged once', async () => {
+  test('because the thread was lost, it is finished before the next change and logged once', async () => {
     let lost = true;
     const parts = await opened(folder(), {
       record: async (event, id) => {
@@ -190,7 +190,7 @@ describe('when the change cannot be recorded', () => {
     expect([(await waiting()).length, changes()]).toEqual([1, 1]);
   });
 
-  test('and a file that fails at the last moment does not undo what is recorded', async () => {
+  test('a file that fails at the last step does not undo a recorded change', async () => {
     const dataDir = folder();
     const file = join(dataDir, 'sub', 'mine.json');
     mkdirSync(join(dataDir, 'sub'));

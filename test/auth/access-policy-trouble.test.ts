@@ -1,4 +1,4 @@
-/** Disks that are full and threads that are lost while the policy is changed. */
+/** Full disks and lost threads during changes of the policy. */
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { ServiceError } from '../../src/errors.ts';
 import { code, folder, onlyAuditors, opened } from './opened-policy.ts';
 import { alice, forRoles, withRules } from './policy-parts.ts';
 
-/** Whatever is written to this file finds no room. */
+/** Writes to this file fail with ENOSPC. */
 const fill = (dataDir: string, name: string) => symlinkSync('/dev/full', join(dataDir, `${name}.new`));
 const empty = (dataDir: string, name: string) => rmSync(join(dataDir, `${name}.new`), { force: true });
 const filesOf = (dataDir: string) => readdirSync(dataDir).filter((name) => name.startsWith('policy.'));
@@ -18,7 +18,7 @@ const until = async (holds: () => boolean) => {
 const edited = (rules: readonly AccessRule[]) => withRules(rules, onlyAuditors);
 
 test.each(['policy.json.next', 'policy.pending.json'])(
-  'a disk that is full at %s is UNAVAILABLE, and everything is as it was',
+  'a full disk at %s is UNAVAILABLE, and nothing changes',
   async (name) => {
     const { policy, dataDir, waiting, changes } = await opened();
     const before = [policy.current, filesOf(dataDir)];
@@ -39,12 +39,12 @@ test('a folder where the file should be is CONFLICT, and nothing is recorded', a
   mkdirSync(join(dataDir, 'policy.json'));
   expect(await code(policy.replace(edited(policy.current.rules), alice))).toEqual([
     'CONFLICT',
-    'it is no file',
+    'it is not a regular file',
   ]);
   expect([policy.current.version, await waiting()]).toEqual([1, []]);
 });
 
-test('a change that is refused leaves no file behind', async () => {
+test('a rejected change leaves no file behind', async () => {
   const { policy, dataDir } = await opened(folder(), {
     record: () => Promise.reject(new ServiceError('UNAVAILABLE', 'outbox full')),
   });
@@ -53,7 +53,7 @@ test('a change that is refused leaves no file behind', async () => {
   expect(filesOf(dataDir)).toEqual(before);
 });
 
-test('what is recorded is in effect at once, and on disk as soon as there is room', async () => {
+test('a recorded change takes effect immediately and is written when the disk has space', async () => {
   let recorded = 0;
   const parts = await opened(folder(), {
     retryMs: 10,
@@ -68,7 +68,7 @@ test('what is recorded is in effect at once, and on disk as soon as there is roo
   expect([changed.version, policy.accessOf('listAlerts'), changes()]).toEqual([2, ['auditor'], 1]);
   expect((await readKept(dataDir))?.version).toBe(1);
   expect(warnings.length).toBeGreaterThan(0);
-  // No other change of the rules: one of them would be forgotten. Principals can be changed.
+  // Further changes of the rules are rejected, since one of them would be lost. Principals can be changed.
   expect(await code(policy.replace(withRules(changed.rules, forRoles('getAlert')), alice))).toEqual([
     'UNAVAILABLE',
     'policy_not_written',
@@ -84,7 +84,7 @@ test('what is recorded is in effect at once, and on disk as soon as there is roo
   expect(recorded).toBe(2);
 });
 
-test('a start that cannot write what was recorded has it in effect all the same', async () => {
+test('after a start that cannot write a recorded change, the change is in effect nevertheless', async () => {
   const { policy, dataDir, close } = await opened();
   fill(dataDir, 'policy.in-effect.json');
   await policy.replace(edited(policy.current.rules), alice);
@@ -99,7 +99,7 @@ test('a start that cannot write what was recorded has it in effect all the same'
   expect((await opened(dataDir)).policy.current.version).toBe(2);
 });
 
-test('a reload whose thread was lost is finished by itself, and no fault of the file', async () => {
+test('a reload that loses its thread is finished automatically and does not blame the file', async () => {
   let lost = true;
   const parts = await opened(folder(), {
     retryMs: 10,
@@ -121,7 +121,7 @@ test('a reload whose thread was lost is finished by itself, and no fault of the 
   expect([policy.accessOf('listAlerts'), (await waiting()).length]).toEqual([['auditor'], 1]);
 });
 
-test('a policy that was lost is the default again, with an entry that says so', async () => {
+test('a lost policy is replaced by the default and logged', async () => {
   const { policy, dataDir, close } = await opened();
   await policy.replace(edited(policy.current.rules), alice);
   await close();
@@ -140,7 +140,7 @@ test('a policy that was lost is the default again, with an entry that says so', 
   expect(await (await opened(dataDir, { isUsed: true })).waiting()).toHaveLength(2);
 });
 
-test('a policy that was lost comes back from the file that people edit', async () => {
+test('a lost policy is restored from the editable file', async () => {
   const { policy, dataDir, close } = await opened();
   await policy.replace(edited(policy.current.rules), alice);
   await close();

@@ -13,7 +13,7 @@ import { code, folder, onlyAuditors, opened } from './opened-policy.ts';
 import { alice, forRoles, withRules } from './policy-parts.ts';
 
 describe('the first start', () => {
-  test('keeps the default, for us alone, which is no event', async () => {
+  test('stores the default policy, readable only by the service, without a log entry', async () => {
     const { policy, dataDir, waiting, changes } = await opened();
     validate(Policy, policy.current);
     expect([policy.current.version, changes(), await waiting()]).toEqual([1, 0, []]);
@@ -29,7 +29,7 @@ describe('the first start', () => {
       expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
   });
 
-  test('two settings shape it, and shape it again once they change', async () => {
+  test('applies two settings, and applies them again after they change', async () => {
     const { policy, close, dataDir } = await opened(folder(), {
       settings: { metricsNeedRole: true, publicEntries: true },
     });
@@ -43,7 +43,7 @@ describe('the first start', () => {
     expect(await later.waiting()).toMatchObject([{ kind: 'policy.reloaded', actor: 'system' }]);
   });
 
-  test('takes a file that is there already as a reload', async () => {
+  test('loads an existing file as a reload', async () => {
     const dataDir = folder();
     const { policy: first } = await opened();
     const rules = withRules(first.current.rules, onlyAuditors);
@@ -55,7 +55,7 @@ describe('the first start', () => {
 });
 
 describe('replace', () => {
-  test('takes effect with one entry that holds the difference, and is there after a restart', async () => {
+  test('takes effect with one log entry of the difference, and persists over a restart', async () => {
     const { policy, waiting, changes, close, dataDir } = await opened();
     const { rules, version } = policy.current;
     const after: AccessRule[] = [
@@ -95,7 +95,7 @@ describe('replace', () => {
     expect(await again.waiting()).toHaveLength(1);
   });
 
-  test('with rules that mean the same changes nothing', async () => {
+  test('with equivalent rules changes nothing', async () => {
     const { policy, waiting, changes } = await opened();
     const before = policy.current;
     const same = before.rules.map((rule) => ({ ...rule, roles: [...rule.roles].reverse() })).reverse();
@@ -103,7 +103,7 @@ describe('replace', () => {
     expect([changes(), await waiting()]).toEqual([0, []]);
   });
 
-  test('refuses another version', async () => {
+  test('rejects an outdated version', async () => {
     const { policy } = await opened();
     const { rules } = policy.current;
     expect(await code(policy.replace(rules, alice, 2))).toEqual(['VERSION_MISMATCH', undefined]);
@@ -123,16 +123,20 @@ describe('replace', () => {
       'rules.end.roles',
     ],
     [
-      'public for what needs to know who asks',
+      'public for an operation that needs an identity',
       (rules) => [...withRules(rules, { operation: 'whoAmI', access: 'public', roles: [] })],
       'rules.end.access',
     ],
     [
-      'public for what tells resources',
+      'public for an operation that returns resources',
       (rules) => [...withRules(rules, { operation: 'listAlerts', access: 'public', roles: [] })],
       'rules.end.access',
     ],
-    ['a login for some', (rules) => withRules(rules, forRoles('login', 'admin')), 'rules.end.access'],
+    [
+      'login restricted to roles',
+      (rules) => withRules(rules, forRoles('login', 'admin')),
+      'rules.end.access',
+    ],
     ['no rule for health', (rules) => rules.filter(({ operation }) => operation !== 'getHealth'), 'rules'],
     ['no rule for refresh', (rules) => rules.filter(({ operation }) => operation !== 'refresh'), 'rules'],
   ])('refuses %s', async (_, change, field) => {
@@ -150,7 +154,7 @@ describe('replace', () => {
     expect([policy.accessOf('listAlerts'), policy.accessOf('getMetrics')]).toEqual([[], ['viewer']]);
   });
 
-  test('many at a time are made one after the other, and too many are refused', async () => {
+  test('concurrent changes are made one after the other, and too many are rejected', async () => {
     const { policy, waiting } = await opened();
     const { rules } = policy.current;
     const asked = Array.from({ length: limits.maxQueuedPolicyChanges + 10 }, (_, n) =>
@@ -168,7 +172,7 @@ describe('replace', () => {
   });
 });
 
-describe('a change that locks every administrator out is CONFLICT', () => {
+describe('a change that locks out all administrators is CONFLICT', () => {
   const without = (operation: string) => (rules: readonly AccessRule[]) =>
     rules.filter((rule) => rule.operation !== operation);
   test.each(['getPolicy', 'updatePolicy', 'reloadPolicy', 'listPrincipals', 'updatePrincipal'])(
@@ -183,7 +187,7 @@ describe('a change that locks every administrator out is CONFLICT', () => {
     },
   );
 
-  test('who is suspended, has no password or is a machine does not count; several roles together do', async () => {
+  test('suspended principals, machines and users without password do not count; combined roles do', async () => {
     const { policy, addPrincipal } = await opened();
     const given = withRules(
       policy.current.rules,
@@ -205,7 +209,7 @@ describe('a change that locks every administrator out is CONFLICT', () => {
 });
 
 describe('reload', () => {
-  test('takes what was edited by hand, once', async () => {
+  test('loads an edited file once', async () => {
     const { policy, edit, waiting, changes } = await opened();
     edit(withRules(policy.current.rules, onlyAuditors));
     expect((await policy.reload(alice)).version).toBe(2);
@@ -216,7 +220,7 @@ describe('reload', () => {
     expect(changes()).toBe(1);
   });
 
-  test('of a file that cannot be used changes nothing and says what is wrong', async () => {
+  test('of an invalid file changes nothing and reports the reason', async () => {
     const { policy, edit, waiting } = await opened();
     edit([...policy.current.rules, forRoles('dropTables')]);
     const refused = await policy.reload(alice).catch((error: unknown) => error);
@@ -227,7 +231,7 @@ describe('reload', () => {
     expect([policy.current.version, await waiting()]).toEqual([1, []]);
   });
 
-  test('makes our own file anew where it is gone; one that settings name is missed', async () => {
+  test('recreates the default file if it is missing; a missing configured file is an error', async () => {
     const { policy, dataDir } = await opened();
     rmSync(join(dataDir, 'policy.json'));
     expect((await policy.reload(alice)).version).toBe(1);
@@ -235,7 +239,7 @@ describe('reload', () => {
       rules: policy.current.rules,
     });
     const other = await opened(folder(), { file: '/nonexistent/policy.yaml' });
-    expect(await code(other.policy.reload(alice))).toEqual(['CONFLICT', 'is not there']);
+    expect(await code(other.policy.reload(alice))).toEqual(['CONFLICT', 'does not exist']);
     const { rules } = other.policy.current;
     expect(await code(other.policy.replace(withRules(rules, onlyAuditors), alice))).toEqual([
       'CONFLICT',
@@ -245,7 +249,7 @@ describe('reload', () => {
   });
 });
 
-test('the longest difference that there can be fits one entry', () => {
+test('the largest possible difference fits into one entry', () => {
   const whole = operationIds.map((operation) => forRoles(operation, ...roles));
   const none = operationIds.map((operation) => forRoles(operation));
   const changed = whole.map((after, n) => ({ before: none[n]!, after }));

@@ -59,7 +59,7 @@ describe('an access token', () => {
     expect(await tokens.verify(token, ahead)).toMatchObject({ jti: claims.jti });
   });
 
-  test('has one spelling: bits that mean nothing are as they are issued, and there is no padding', async () => {
+  test('has one accepted encoding, with unused bits as issued and without padding', async () => {
     const token = await tokens.issue(claims, now);
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const signature = (text: string) => Buffer.from(text.split('.')[2]!, 'base64url').toString('hex');
@@ -67,14 +67,14 @@ describe('an access token', () => {
       .flatMap((last) => ['', '=', '=='].map((padding) => token.slice(0, -1) + last + padding))
       .filter((spelling) => spelling !== token && signature(spelling) === signature(token));
     expect(others).toHaveLength(3 * 16 - 1);
-    // Its own place among those that were verified is no help to the others.
+    // A cached verification of the original does not help the variants.
     await tokens.verify(token, now);
     for (const spelling of [...others, token.replace('_', '/').replace('-', '+')])
       if (spelling !== token)
         await expect(tokens.verify(spelling, now)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  test('is taken back with what it was issued for, until it expires', async () => {
+  test('verifies to its claims until it expires', async () => {
     const token = await tokens.issue(claims, now);
     expect(await tokens.verify(token, now)).toEqual({ ...claims, expiresAt: now + accessTokenTtlMs });
     await expect(tokens.verify(token, now + accessTokenTtlMs - 1000)).resolves.toBeDefined();
@@ -83,18 +83,18 @@ describe('an access token', () => {
     });
   });
 
-  test('lasts as long as is wanted', async () => {
+  test('has the configured lifetime', async () => {
     const short = accessTokens(keysOf(key), { ...terms, ttlMs: 60_000 });
     const token = await short.issue(claims, now);
     expect(await tokens.verify(token, now)).toEqual({ ...claims, expiresAt: now + 60_000 });
     await expect(short.verify(token, now + 66_000)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  test('that this test signs itself is taken, so that the attacks below fail for their own reason', async () => {
+  test('signed by this test is accepted, so the attacks below fail for their own reason', async () => {
     await expect(tokens.verify(await signed(), now)).resolves.toMatchObject({ sub: claims.sub });
   });
 
-  test('outlives the rotation of its key for as long as the old key may verify, and not its revocation', async () => {
+  test('remains valid after rotation of its key while the old key is accepted, but not after its revocation', async () => {
     const rotated = accessTokens(keysOf(key), terms);
     const before = await rotated.issue(claims, now);
     rotated.use(keysOf(other, key));
@@ -132,7 +132,7 @@ describe('an access token', () => {
     'no audience': () => signed({ aud: undefined }),
     expired: () => signed({ exp: seconds - 60 }),
     'no expiry': () => signed({ exp: undefined }),
-    'expiry that is no number': () => signed({ exp: 'never' }),
+    'expiry that is not a number': () => signed({ exp: 'never' }),
     'not valid yet': () => signed({ nbf: seconds + 60 }),
     'no subject': () => signed({ sub: undefined }),
     'no session': () => signed({ jti: undefined }),
@@ -152,7 +152,7 @@ describe('an access token', () => {
     'five parts': () => 'a.b.c.d.e',
   };
 
-  test.for(Object.keys(attacks))('is refused: %s', async (name) => {
+  test.for(Object.keys(attacks))('is rejected: %s', async (name) => {
     const token = await attacks[name]!();
     await expect(tokens.verify(token, now)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });

@@ -15,7 +15,7 @@ const [old, next, reset] = ['correct horse battery', 'another horse battery', 'r
 const system = { id: 'system', name: 'system' };
 const address = '192.0.2.1';
 
-/** A store with a user, and what an administrator does to it. */
+/** A store with a user, and the changes by an administrator. */
 async function setUp() {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-password-'));
   const store = openStore({ dataDir, alertWindowMs: 1000 });
@@ -57,7 +57,7 @@ const change = ({ reader, store, throttle, principal }: World, writer: Partial<W
     now: Date.now,
   }).changePassword({ principal }, { current_password: old, new_password: next }, address);
 
-test('a caller without a session, as with a client certificate, keeps none', async () => {
+test('all sessions end for a caller without a session, such as one with a client certificate', async () => {
   const world = await setUp();
   const session = { jti: uuid7(Date.now()), kind: 'session', principal_id: world.principal.id } as const;
   const issued_at = new Date().toISOString();
@@ -67,7 +67,7 @@ test('a caller without a session, as with a client certificate, keeps none', asy
   expect(await verifyPassword(world.reader.principal(world.principal.id)?.password_hash, next)).toBe(true);
 });
 
-test("an administrator's reset that comes meanwhile stands", async () => {
+test('a concurrent reset by an administrator is not overwritten', async () => {
   const world = await setUp();
   const { store, byAdmin } = world;
   const late: World['store']['changePrincipal'] = async (...change) => {
@@ -79,7 +79,7 @@ test("an administrator's reset that comes meanwhile stands", async () => {
 });
 
 test.for(['reset', 'suspend'] as const)(
-  'a login whose password is checked while an administrator does a %s begins no session',
+  'a login during a %s by an administrator starts no session',
   async (what) => {
     const { store, reader, throttle, byAdmin } = await setUp();
     const added: string[] = [];

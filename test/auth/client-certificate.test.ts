@@ -21,25 +21,25 @@ describe.skipIf(withoutOpenssl !== undefined)('a client certificate', () => {
 
   const names: [string, Terms, string[]][] = [
     ['a DNS name', { extensions: ['subjectAltName=DNS:sensor-1.example'] }, ['sensor-1.example']],
-    ['a DNS name, whatever its case', { extensions: ['subjectAltName=DNS:Sensor'] }, ['Sensor', 'sensor']],
+    ['a DNS name in any case', { extensions: ['subjectAltName=DNS:Sensor'] }, ['Sensor', 'sensor']],
     ['a URI', { extensions: ['subjectAltName=URI:spiffe://a/sensor'] }, ['spiffe://a/sensor']],
-    ['an address of mail', { extensions: ['subjectAltName=email:ann@example.org'] }, ['ann@example.org']],
+    ['an email address', { extensions: ['subjectAltName=email:ann@example.org'] }, ['ann@example.org']],
     ['several', { extensions: ['subjectAltName=DNS:a,URI:urn:b,email:c@d'] }, ['a', 'urn:b', 'c@d']],
     [
-      'alternative names instead of the common one',
+      'alternative names instead of the common name',
       { subject: '/CN=admin', extensions: ['subjectAltName=DNS:a'] },
       ['a'],
     ],
-    ['the common name where there are none', { subject: '/O=candor/CN=sensor 1' }, ['sensor 1']],
+    ['the common name if there are no alternative names', { subject: '/O=candor/CN=sensor 1' }, ['sensor 1']],
     [
-      'nothing of one for an address, whatever its common name',
+      'nothing if the alternative name is an address, despite a common name',
       { subject: '/CN=admin', extensions: ['subjectAltName=IP:192.0.2.1'] },
       [],
     ],
-    ['nothing of a wildcard', { subject: '/CN=admin', extensions: ['subjectAltName=DNS:*.example'] }, []],
+    ['nothing for a wildcard', { subject: '/CN=admin', extensions: ['subjectAltName=DNS:*.example'] }, []],
     ['all common names', { subject: '/CN=a/CN=b' }, ['a', 'b']],
     ['no wildcard', { extensions: ['subjectAltName=DNS:*.example,DNS:a.example'] }, ['a.example']],
-    ['nothing of a nameless one', { subject: '/O=candor' }, []],
+    ['nothing without names', { subject: '/O=candor' }, []],
     [
       'one name where a comma looks like two',
       { extensions: ['subjectAltName=@n', '[n]', 'URI.1=urn:a\\, DNS:admin'] },
@@ -51,12 +51,12 @@ describe.skipIf(withoutOpenssl !== undefined)('a client certificate', () => {
       ['urn:"a, DNS:b'],
     ],
     [
-      'nothing of other kinds',
+      'nothing for other kinds',
       { subject: '/CN=s', extensions: ['subjectAltName=otherName:1.3.6.1.4.1.311.20.2.3;UTF8:admin,DNS:s'] },
       ['s'],
     ],
     [
-      'nothing of what looks like a name in a directory name',
+      'nothing for an apparent name inside a directory name',
       { subject: '/CN=s', extensions: ['subjectAltName=dirName:d', '[d]', 'CN=x\\, DNS:admin'] },
       [],
     ],
@@ -66,7 +66,7 @@ describe.skipIf(withoutOpenssl !== undefined)('a client certificate', () => {
     expect(namesOf(certificate(terms))).toEqual(wanted);
   });
 
-  test('with more names than anybody needs is refused', () => {
+  test('with too many names is rejected', () => {
     const many = Array.from({ length: 17 }, (_, i) => `DNS:s${i}`).join(',');
     expect(() => namesOf(certificate({ extensions: [`subjectAltName=${many}`] }))).toThrow(
       /more than 16 names/,
@@ -86,7 +86,7 @@ describe.skipIf(withoutOpenssl !== undefined)('a client certificate', () => {
   const holder = (terms: Terms, at = Date.now()) => certificatePrincipal(reader, certificate(terms), at).name;
   const refused = expect.objectContaining({ code: 'UNAUTHENTICATED' });
 
-  test('is its principal', () => {
+  test('identifies its principal', () => {
     expect(holder({ extensions: ['subjectAltName=DNS:ann'] })).toBe('ann');
     expect(holder({ extensions: ['subjectAltName=DNS:ANN'] })).toBe('ann');
     expect(holder({ extensions: ['subjectAltName=DNS:nobody,DNS:bob,URI:bob'] })).toBe('bob');
@@ -94,22 +94,22 @@ describe.skipIf(withoutOpenssl !== undefined)('a client certificate', () => {
   });
 
   test.for<[string, Terms]>([
-    ['names nobody', { subject: '/CN=nobody' }],
+    ['names an unknown principal', { subject: '/CN=nobody' }],
     ['names two principals', { extensions: ['subjectAltName=DNS:ann,DNS:bob'] }],
     ['names two principals, one of them suspended', { extensions: ['subjectAltName=DNS:ann,DNS:eve'] }],
     ['names two by common name', { subject: '/CN=ann/CN=bob' }],
-    ['names one who is suspended', { subject: '/CN=eve' }],
+    ['names a suspended principal', { subject: '/CN=eve' }],
     [
-      'names one in the subject and nobody in the alternative names',
+      'names a principal only in the subject beside alternative names',
       { subject: '/CN=ann', extensions: ['subjectAltName=DNS:x'] },
     ],
-    ['names one in another case', { subject: '/CN=ANN' }],
+    ['names a principal in another case', { subject: '/CN=ANN' }],
     ['has no name', { subject: '/O=ann' }],
-  ])('that %s is refused', ([, terms]) => {
+  ])('that %s is rejected', ([, terms]) => {
     expect(() => holder(terms)).toThrow(refused);
   });
 
-  test('is good from its first to its last second', () => {
+  test('is valid from its first to its last second', () => {
     const one = certificate({ subject: '/CN=ann' });
     expect(certificatePrincipal(reader, one, one.validFrom).name).toBe('ann');
     expect(certificatePrincipal(reader, one, one.validTo).name).toBe('ann');

@@ -16,7 +16,7 @@ function fail(throttle: LoginThrottle, subjects: string[], times: number): void 
   for (let i = 0; i < times; i++) begin(throttle, subjects);
 }
 
-test('the limit of failures refuses the next attempt until the minute is over', () => {
+test('at the limit of failures, further attempts are rejected until the minute is over', () => {
   const throttle = new LoginThrottle();
   fail(throttle, ['name a'], most);
   expect(() => begin(throttle, ['name a'], now + 59_000)).toThrow(
@@ -26,7 +26,7 @@ test('the limit of failures refuses the next attempt until the minute is over', 
 });
 
 test.each([365 * 86_400_000, -365 * 86_400_000])(
-  'a clock that leaps by %d ms locks out for a minute at most',
+  'a clock jump of %d ms locks out for at most a minute',
   (leap) => {
     const throttle = new LoginThrottle();
     fail(throttle, ['name a'], most);
@@ -37,7 +37,7 @@ test.each([365 * 86_400_000, -365 * 86_400_000])(
   },
 );
 
-test('either subject suffices, and others are not concerned', () => {
+test('either subject is sufficient, and others are not affected', () => {
   const throttle = new LoginThrottle();
   fail(throttle, ['name a', 'address 1'], most);
   expect(() => begin(throttle, ['name b', 'address 1'])).toThrow(rateLimited);
@@ -45,7 +45,7 @@ test('either subject suffices, and others are not concerned', () => {
   expect(() => begin(throttle, ['name b', 'address 2'])).not.toThrow();
 });
 
-test('attempts at once count before any has failed; a success takes its own back', () => {
+test('concurrent attempts count before they fail; a success does not count', () => {
   const throttle = new LoginThrottle();
   const takeBack = begin(throttle, ['name a']);
   fail(throttle, ['name a'], most - 1);
@@ -54,7 +54,7 @@ test('attempts at once count before any has failed; a success takes its own back
   expect(() => begin(throttle, ['name a'])).not.toThrow();
 });
 
-test('a flood of names is forgotten without memory, and the throttled name stays throttled', () => {
+test('a flood of names takes no memory, and a throttled name stays throttled', () => {
   const throttle = new LoginThrottle();
   fail(throttle, ['name a'], most);
   for (let i = 0; i < 20_000; i++)
@@ -69,14 +69,14 @@ test('a flood of names is forgotten without memory, and the throttled name stays
 const wrong = async () => false;
 const right = async () => true;
 
-test('a stranger who fails all the time is stopped, and does not keep the owner out', async () => {
+test('an attacker who keeps failing is stopped and does not lock out the owner', async () => {
   const throttle = new LoginThrottle();
   for (let i = 0; i < most; i++) expect(await throttle.check('admin', '203.0.113.9', now, wrong)).toBe(false);
   await expect(throttle.check('admin', '203.0.113.9', now, right)).rejects.toEqual(rateLimited);
   expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
 });
 
-test('many strangers are stopped by the account; from where it signed in before, it still may', async () => {
+test('many attackers are stopped by the limit of the account, which can still sign in from known addresses', async () => {
   const throttle = new LoginThrottle();
   expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
   for (let i = 0; i < limits.maxAccountLoginFailuresPerMinute; i++)
@@ -86,7 +86,7 @@ test('many strangers are stopped by the account; from where it signed in before,
   expect(await throttle.check('other', '203.0.113.9', now, right)).toBe(true);
 });
 
-test('a stranger in the same office keeps nobody out who signed in from there before', async () => {
+test('an attacker at a shared address does not lock out accounts that signed in from it before', async () => {
   const throttle = new LoginThrottle();
   expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
   for (let i = 0; i < most; i++)
@@ -95,7 +95,7 @@ test('a stranger in the same office keeps nobody out who signed in from there be
   expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
 });
 
-test('an account is guessed no faster from where it signed in before, and others there are not concerned', async () => {
+test('guessing is not faster from a known address, and other accounts there are not affected', async () => {
   const throttle = new LoginThrottle();
   expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
   for (let i = 0; i < most; i++) expect(await throttle.check('admin', '192.0.2.1', now, wrong)).toBe(false);
@@ -104,7 +104,7 @@ test('an account is guessed no faster from where it signed in before, and others
   expect(await throttle.check('admin', '192.0.2.1', now + 60_000, right)).toBe(true);
 });
 
-test('the count of an address may be another, or none: behind a proxy all are one', async () => {
+test('the limit per address can be changed or disabled, as behind a proxy all clients share one', async () => {
   const strict = new LoginThrottle(1);
   expect(await strict.check('a', '192.0.2.1', now, wrong)).toBe(false);
   await expect(strict.check('b', '192.0.2.1', now, right)).rejects.toEqual(rateLimited);

@@ -10,7 +10,7 @@ export function folder(): string {
   return dataDir;
 }
 
-/** The same for one test, which closes it and removes the folder. */
+/** Opens the policy for one test; it is closed and the folder removed afterwards. */
 export async function opened(dataDir = folder(), options: PolicyOptions = {}) {
   const parts = await openPolicy(dataDir, options);
   let closed: Promise<void> | undefined;
@@ -22,6 +22,6 @@ export async function opened(dataDir = folder(), options: PolicyOptions = {}) {
 }
 
 export const onlyAuditors = forRoles('listAlerts', 'auditor');
-/** What a change comes to: the policy, or why it was refused. */
+/** Returns the policy after a change, or the reason for its rejection. */
 export const code = (work: Promise<unknown>) =>
   work.catch(({ code, details }: ServiceError) => [code, details?.field ?? details?.reason]);

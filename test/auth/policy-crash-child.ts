@@ -1,4 +1,4 @@
-/** Makes one change of the access policy and is killed when a step is done. */
+/** Makes one change of the access policy and kills itself after a step. */
 import type { PolicyStep } from '../../src/auth/access-policy.ts';
 import { alice, forRoles, openPolicy, withRules } from './policy-parts.ts';
 

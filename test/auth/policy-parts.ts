@@ -1,4 +1,4 @@
-/** The access policy over a real store and log, in a folder that one test has. */
+/** The access policy over a real store and log, in a folder of one test. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,13 +28,13 @@ export interface OpenPolicy {
   readonly store: Store;
   readonly warnings: unknown[];
   changes(): number;
-  /** Entries that wait for the log. */
+  /** Entries in the outbox. */
   waiting(): Promise<OutboxRow[]>;
   addPrincipal(changes: Partial<Principal>): Promise<Principal>;
   close(): Promise<void>;
 }
 
-/** Opens what is in the folder; a new one gets the user alice, an administrator with a password. */
+/** Opens the folder; a new one gets the user alice, an administrator with a password. */
 export async function openPolicy(dataDir: string, options: PolicyOptions = {}): Promise<OpenPolicy> {
   const store = openStore({ dataDir, alertWindowMs: 1000 });
   const reader = openReader(dataDir);
@@ -91,7 +91,7 @@ export async function openPolicy(dataDir: string, options: PolicyOptions = {}): 
 
 export const removeFolder = (dataDir: string): void => rmSync(dataDir, { recursive: true });
 
-/** The rules with others in the place of those of the same operations. */
+/** Returns the rules with replacements for the same operations. */
 export function withRules(rules: readonly AccessRule[], ...others: readonly AccessRule[]): AccessRule[] {
   const replaced = new Set(others.map(({ operation }) => operation));
   return [...rules.filter(({ operation }) => !replaced.has(operation)), ...others];

@@ -55,7 +55,7 @@ describe('a name', () => {
     'sуѕтем',
     'ѕуѕтем',
     'ᴀnonymous',
-  ])('may not be %j, and the field is named', (name) => {
+  ])('may not be %j, and the error names the field', (name) => {
     expect(() => requireName(name)).toThrow(
       expect.objectContaining({
         code: 'INVALID_REQUEST',
@@ -64,12 +64,12 @@ describe('a name', () => {
     );
   });
 
-  test('is looked up as it is stored, however it is typed', () => {
+  test('is normalised for lookup', () => {
     expect(nameAsStored('zoe\u0308')).toBe('zo\u00eb');
   });
 });
 
-describe('names that nobody can tell apart', () => {
+describe('confusable names', () => {
   test.for([
     ['admın', 'admin'],
     ['ɑdmin', 'admin'],

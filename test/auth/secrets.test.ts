@@ -5,14 +5,14 @@ import { matchesSecret, newSecret, parseSecret, secretHash, writeSecret } from '
 import { limits } from '../../src/limits.ts';
 
 describe('secrets', () => {
-  test('come back from what was written', () => {
+  test('are parsed from their text form', () => {
     for (const kind of ['long_lived', 'session'] as const) {
       const presented = { jti: randomUUID(), secret: newSecret() };
       expect(parseSecret(kind, writeSecret(kind, presented))).toEqual(presented);
     }
   });
 
-  test('of one kind are not taken for the other', () => {
+  test('of one kind are not accepted as the other', () => {
     const text = writeSecret('session', { jti: randomUUID(), secret: newSecret() });
     expect(parseSecret('long_lived', text)).toBeUndefined();
   });
@@ -22,7 +22,7 @@ describe('secrets', () => {
     (text) => expect(parseSecret('long_lived', text)).toBeUndefined(),
   );
 
-  test('match their own hash only', () => {
+  test('match only their own hash', () => {
     const secret = newSecret();
     expect(matchesSecret(secret, secretHash(secret))).toBe(true);
     expect(matchesSecret(newSecret(), secretHash(secret))).toBe(false);
@@ -31,21 +31,21 @@ describe('secrets', () => {
 });
 
 describe('passwords', () => {
-  test('are kept as argon2id with the parameters of OWASP', async () => {
+  test('are stored as argon2id with the parameters of OWASP', async () => {
     expect(await hashPassword('correct horse')).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });
 
-  test('are right in any Unicode spelling, and nothing else is', async () => {
+  test('match in any Unicode spelling, and nothing else does', async () => {
     const hash = await hashPassword('caf\u00e9');
     expect(await verifyPassword(hash, 'cafe\u0301')).toBe(true);
     expect(await verifyPassword(hash, 'cafe')).toBe(false);
   });
 
-  test('of nobody are never right', async () => {
+  test('without a hash never match', async () => {
     expect(await verifyPassword(undefined, '')).toBe(false);
   });
 
-  test('beyond the limit are refused, not queued', async () => {
+  test('beyond the limit are rejected, not queued', async () => {
     const hash = await hashPassword('x');
     const checks = Array.from({ length: limits.maxPasswordChecksInFlight + 1 }, () =>
       verifyPassword(hash, 'x'),

@@ -23,7 +23,7 @@ const system = { id: 'system', name: 'system' };
 
 const publicPart = ({ d: _private, ...shown }: Record<string, string>) => shown as Record<string, string>;
 
-/** Sign-in over a real store, with an administrator. */
+/** Sign-in over a real store with an administrator. */
 async function service() {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-auth-'));
   const clock = { now: start };
@@ -77,7 +77,7 @@ const unauthenticated = { code: 'UNAUTHENTICATED' };
 const operator = { ...system, roles: ['admin'] as const };
 
 describe('the first start', () => {
-  test('creates the administrator with the password given, unlogged, once', async () => {
+  test('creates the administrator once with the given password, without a log entry', async () => {
     const { shown, login, reader, writer, sources, store } = await service();
     expect(await store.outbox(10)).toEqual([]);
     for (const another of ['another password', undefined])
@@ -87,7 +87,7 @@ describe('the first start', () => {
     await expect(login()).resolves.toBeDefined();
   });
 
-  test('creates no other one when the administrator was renamed since', async () => {
+  test('creates no second administrator after the first one was renamed', async () => {
     const { shown, reader, writer, sources, store } = await service();
     const { id } = reader.principalByName('admin')!;
     await store.changePrincipal(id, { name: 'root-ops' }, system);
@@ -96,7 +96,7 @@ describe('the first start', () => {
     expect(shown).toEqual([]);
   });
 
-  test('generates a password where none was given, and shows it before it is stored', async () => {
+  test('generates a password if none is given, and shows it before it is stored', async () => {
     const created: Principal[] = [];
     const shown: string[] = [];
     await ensureAdministrator(
@@ -118,7 +118,7 @@ describe('the first start', () => {
 });
 
 describe('a session', () => {
-  test('begins with a login, carries the roles, is logged by its identifier', async () => {
+  test('starts with a login, has the roles and is logged by its identifier', async () => {
     const { login, who, store, reader } = await service();
     const tokens = await login();
     expect(tokens).toMatchObject({
@@ -141,7 +141,7 @@ describe('a session', () => {
       expect(stored).not.toContain(secret);
   });
 
-  test('is renewed, and its tokens are part of it', async () => {
+  test('is refreshed, and the new tokens belong to it', async () => {
     const { login, who, signIn, clock, store } = await service();
     const first = await login();
     clock.now += 20 * minute;
@@ -166,7 +166,7 @@ describe('a session', () => {
     expect(ended).toContain(jti);
   });
 
-  test('is not ended by a refresh token that somebody made up, who knows its identifier from the log', async () => {
+  test('is not ended by a made-up refresh token with its identifier from the log', async () => {
     const { login, who, signIn, ended, store } = await service();
     const { access_token, refresh_token } = await login();
     const { jti } = await who(access_token);
@@ -187,7 +187,7 @@ describe('a session', () => {
     await expect(who(two.access_token)).resolves.toBeDefined();
   });
 
-  test('ends by itself, refreshed or not', async () => {
+  test('expires, refreshed or not', async () => {
     const { login, signIn, clock } = await service();
     let { refresh_token } = await login();
     for (let days = 1; days < 7; days++) {
@@ -198,7 +198,7 @@ describe('a session', () => {
     await expect(signIn.refresh(refresh_token)).rejects.toMatchObject(unauthenticated);
   });
 
-  test('of a principal with too many ends the oldest of them, which is told', async () => {
+  test('ends the oldest session of a principal with too many, and reports it', async () => {
     const { login, who, store, reader, clock, ended } = await service();
     const { access_token } = await login();
     const first = await who(access_token);
@@ -214,14 +214,14 @@ describe('a session', () => {
     await expect(who(access_token)).rejects.toMatchObject(unauthenticated);
   });
 
-  test.for(['', 'refresh_', 'candor_x', 'x'.repeat(5000)])('is not renewed by %j', async (text) => {
+  test.for(['', 'refresh_', 'candor_x', 'x'.repeat(5000)])('is not refreshed by %j', async (text) => {
     const { signIn } = await service();
     await expect(signIn.refresh(text)).rejects.toMatchObject(unauthenticated);
   });
 });
 
 describe('a login', () => {
-  test('says the same of a wrong password, an unknown name, a suspended account and one without password', async () => {
+  test('returns the same error for a wrong password, an unknown name, a suspended account and one without password', async () => {
     const { login, add } = await service();
     const password_hash = await hashPassword(password);
     await add({ name: 'suspended', status: 'suspended', password_hash });
@@ -239,7 +239,7 @@ describe('a login', () => {
       expect(error).toMatchObject({ ...unauthenticated, message: (errors[0] as Error).message });
   });
 
-  test('is throttled by account, from wherever, and then by address', async () => {
+  test('is throttled by account from any address, and by address', async () => {
     const { login, clock } = await service();
     for (let i = 0; i < limits.maxAccountLoginFailuresPerMinute; i++)
       await expect(login({ password: 'wrong' }, `192.0.2.${i}`)).rejects.toMatchObject(unauthenticated);
@@ -253,7 +253,7 @@ describe('a login', () => {
   });
 });
 
-test('credentials last as long as the settings say', async () => {
+test('credentials have the configured lifetimes', async () => {
   const { reader, writer, throttle, sources, tokens } = await service();
   const lives = { accessTokenMs: 2 * minute, sessionMs: 10 * minute };
   const { login } = createSignIn({ reader, writer, tokens, throttle, sources, lives });
@@ -263,14 +263,14 @@ test('credentials last as long as the settings say', async () => {
 
 describe('credentials', () => {
   test.for([undefined, '', 'Basic YTpi', 'Bearer', 'Bearer ', 'Bearer a b', 'Bearer x', 'Bearer candor_x'])(
-    'that are none or bad are refused: %j',
+    'that are missing or invalid are rejected: %j',
     async (header) => {
       const { authenticate } = await service();
       await expect(authenticate({ authorization: header }, start)).rejects.toMatchObject(unauthenticated);
     },
   );
 
-  test('of a machine last until they end or are revoked', async () => {
+  test('of a machine are valid until they expire or are revoked', async () => {
     const { add, who, clock, reader, store, ...parts } = await service();
     const sensor = await add({ name: 'zeek-1', kind: 'sensor', roles: ['sensor'] });
     const expires_at = new Date(start + 60 * minute).toISOString();
@@ -297,7 +297,7 @@ describe('credentials', () => {
     await expect(who(endless.token)).rejects.toMatchObject(unauthenticated);
   });
 
-  test('cannot be issued with roles that the principal lacks, or that ended', async () => {
+  test('cannot be issued with roles that the principal lacks or with an expiry in the past', async () => {
     const { add, ...parts } = await service();
     const sensor = await add({ name: 'zeek-1', roles: ['sensor'] });
     await expect(
@@ -311,7 +311,7 @@ describe('credentials', () => {
     ).rejects.toMatchObject({ details: { field: 'expires_at' } });
   });
 
-  test('have the roles that their principal still has, and none when it is suspended', async () => {
+  test('have the roles that their principal still has, and are rejected if it is suspended', async () => {
     const { reader, tokens, login, clock } = await service();
     const { access_token } = await login();
     let principal: Principal | undefined = reader.principalByName('admin');

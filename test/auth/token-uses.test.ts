@@ -19,7 +19,7 @@ function setUp() {
   return { written, reached, disk, uses: new TokenUses(writer, (limit) => reached.push(limit)) };
 }
 
-test('uses are written once, the latest of each token, to the minute', async () => {
+test('the latest use of each token is written once, to the minute', async () => {
   const { uses, written } = setUp();
   uses.note('a', start + 1);
   uses.note('b', start + 2);
@@ -30,7 +30,7 @@ test('uses are written once, the latest of each token, to the minute', async () 
   expect(written).toHaveLength(1);
 });
 
-test('many are written in parts, none twice', async () => {
+test('many uses are written in parts, none of them twice', async () => {
   const { uses, written } = setUp();
   for (let n = 0; n < 2500; n++) uses.note(`t${n}`, start);
   await uses.write();
@@ -38,7 +38,7 @@ test('many are written in parts, none twice', async () => {
   expect(new Set(written.flatMap((part) => Object.keys(part))).size).toBe(2500);
 });
 
-test('what cannot be written is kept for the next time, and a later use counts', async () => {
+test('uses that cannot be written are kept for the next write, unless a later use replaces them', async () => {
   const { uses, written, disk } = setUp();
   uses.note('a', start);
   uses.note('b', start);
@@ -51,7 +51,7 @@ test('what cannot be written is kept for the next time, and a later use counts',
   expect(written).toEqual([{ a: at(5), b: at(0) }]);
 });
 
-test('full, it takes no other token and says so', async () => {
+test('a full buffer accepts no further token and reports the limit', async () => {
   const { uses, reached, written } = setUp();
   for (let n = 0; n < limits.maxTokenUses; n++) uses.note(`t${n}`, start);
   uses.note('t0', start + minute);

@@ -9,7 +9,7 @@ import { detectionRules, examples, hostileTexts, uuid } from './every-kind.ts';
 const texts = { 'an ordinary text': 'ana', ...hostileTexts };
 
 describe.each(entryKinds)('%s', (kind) => {
-  it.each(Object.entries(texts))('is made as its schema says of %s', (_, text) => {
+  it.each(Object.entries(texts))('matches its schema with %s', (_, text) => {
     const event = examples[kind](text);
     expect(event.kind).toBe(kind);
     expect(event.subject.type).toBe(entrySubjects[kind]);
@@ -36,7 +36,7 @@ describe.each(entryKinds)('%s', (kind) => {
   });
 });
 
-it('an entry of a kind that is not known here may hold anything', () => {
+it('an entry of an unknown kind may have any data', () => {
   const entry = {
     ...entryOf(tokenIssued('jti', 'system'), uuid(9), 0),
     kind: 'moon.landed',
@@ -47,7 +47,7 @@ it('an entry of a kind that is not known here may hold anything', () => {
   expect(validate(LogEntry, entry)).toBe(entry);
 });
 
-it('of a token nothing but its identifier is told', () => {
+it('an event about a token has only its identifier', () => {
   expect(tokenIssued('jti', 'ana')).toEqual({
     kind: 'token.issued',
     actor: 'ana',
@@ -64,12 +64,12 @@ it('a rotation names both keys, and the new one is its subject', () => {
   });
 });
 
-it('the time of a head is logged in its exact digits', () => {
+it('the time of a tree head is logged with exact digits', () => {
   const { data } = examples['backup.created']('b');
   expect(data.sth).toMatchObject({ timestamp_ns: '1763700000123456512' });
 });
 
-it('a diff too long for its lists still tells how many rules it has', () => {
+it('a diff that exceeds its lists still has the number of rules', () => {
   const { data } = detectionReloaded(detectionRules('r', maxEntryItems + 1), 'system');
   expect(data).toMatchObject({ added_count: maxEntryItems + 1, removed_count: 1, changed_count: 1 });
   expect(data.added).toHaveLength(maxEntryItems);

@@ -1,4 +1,4 @@
-/** An event of every kind, as its causers make them. */
+/** An event of every kind, made as in production code. */
 import * as events from '../../src/contract/critical-events.ts';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import type { SignedTreeHead } from '../../src/contract/resources/transparency.ts';
@@ -47,7 +47,7 @@ const accessRules = (text: string) => {
   return { version: 2, added: [rule], removed: [], changed: [{ before: rule, after: rule }] };
 };
 
-/** `text` stands wherever somebody else may have written one. */
+/** `text` is used wherever a text can come from outside the service. */
 export const examples: Record<EntryKind, (text: string) => events.CriticalEvent> = {
   'alert.raised': (text) =>
     events.alertRaised(text, alert(text), text, {
@@ -164,7 +164,7 @@ export function detectionRules(text: string, added: number) {
 export const hostileTexts: Record<string, string> = {
   empty: '',
   'a lone surrogate': 'a\ud800',
-  'a pair that the cut would split': `${'x'.repeat(499)}\u{1f600}`,
+  'a surrogate pair at the limit': `${'x'.repeat(499)}\u{1f600}`,
   'a megabyte': 'm'.repeat(2 ** 20),
   'the longest in JCS': '\u0001'.repeat(2 ** 20),
   __proto__: '__proto__',

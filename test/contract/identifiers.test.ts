@@ -5,7 +5,7 @@ import { routes } from '../../src/contract/routes.ts';
 
 describe('a MAC address', () => {
   it.each(['00:1b:63:84:45:e6', '00:1B:63:84:45:E6', '00-1b-63-84-45-e6', '001b.6384.45E6'])(
-    '%s is read',
+    '%s is parsed',
     (text) => expect(canonicalMac(text)).toBe('00:1b:63:84:45:e6'),
   );
 
@@ -22,12 +22,12 @@ describe('a MAC address', () => {
     'ff:ff:ff:ff:ff:ff',
     '01:00:5e:00:00:fb',
     '3333.0000.0001',
-  ])('%j is refused', (text) => {
+  ])('%j is rejected', (text) => {
     expect(canonicalMac(text)).toBeUndefined();
     expect(formats.mac.test(text)).toBe(false);
   });
 
-  it('is looked for in any spelling', () => {
+  it('can be filtered by in any notation', () => {
     const { filter } = parseList(routes.listAssets.query, decodeQuery('mac=00-1B-63-84-45-E6'));
     expect(filter.terms).toEqual([{ field: 'mac', values: ['00:1b:63:84:45:e6'] }]);
   });
@@ -42,7 +42,7 @@ describe('a host name', () => {
     'büro.example',
     '7.example',
     'a'.repeat(63),
-  ])('%s is taken', (name) => expect(formats.hostname.test(name)).toBe(true));
+  ])('%s is accepted', (name) => expect(formats.hostname.test(name)).toBe(true));
 
   it.each([
     '',
@@ -61,7 +61,7 @@ describe('a host name', () => {
     '10.0.0.1.',
     'a'.repeat(64),
     `${'a.'.repeat(126)}aa`,
-  ])('%j is refused', (name) => expect(formats.hostname.test(name)).toBe(false));
+  ])('%j is rejected', (name) => expect(formats.hostname.test(name)).toBe(false));
 });
 
 it('an identifier is an IP or a MAC address', () => {

@@ -25,11 +25,11 @@ test.each([
     expect(refusal(nested(depth, open, close))).toEqual(['INVALID_REQUEST', 'body']);
 });
 
-test('brackets in texts are no nesting', () => {
+test('brackets in strings do not count as nesting', () => {
   const text = `${'[{'.repeat(100)}\\"`;
   expect(parsed(JSON.stringify([text, { [text]: [text] }]))).toEqual([text, { [text]: [text] }]);
 });
 
-test('many neighbours are no nesting', () => {
+test('many siblings do not count as nesting', () => {
   expect(parsed(`[${'[],'.repeat(1000)}{}]`)).toHaveLength(1001);
 });

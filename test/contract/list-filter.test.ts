@@ -3,7 +3,7 @@ import { alertFilterQuery } from '../../src/contract/alert-parameters.ts';
 import { alertQuery } from '../../src/contract/parameters.ts';
 import { decodeQuery, parseList, parseListFilter } from '../../src/contract/query.ts';
 
-test('a filter in JSON means what the same parameters of the list mean', () => {
+test('a filter in JSON is equivalent to the parameters of the list', () => {
   const filter = {
     severity: ['high', 'critical'],
     min_severity: 'low',
@@ -30,13 +30,13 @@ test.each([
   [{ nothing: 1 }, 'filter.nothing'],
   [{ from: 2, to: 1 }, 'filter.from'],
   [JSON.parse('{"__proto__": 1}'), 'filter.__proto__'],
-])('%j is refused, naming the field', (filter, field) => {
+])('%j is rejected with the name of the field', (filter, field) => {
   expect(() => parseListFilter(alertFilterQuery, filter)).toThrow(
     expect.objectContaining({ code: 'INVALID_REQUEST', details: expect.objectContaining({ field }) }),
   );
 });
 
-test('which alerts are meant is said in the same words everywhere', () => {
+test('all operations on alerts have the same filters', () => {
   const paging = ['page', 'per_page', 'cursor', 'sort'];
   expect(Object.keys(alertFilterQuery.properties).sort()).toEqual(
     Object.keys(alertQuery.properties)

@@ -33,7 +33,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
 );
 
-/** Every value under the key, anywhere in the document. */
+/** Returns every value of the key anywhere in the document. */
 function* under(value: unknown, key: string): Generator<unknown> {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, item] of Object.entries(value)) {
@@ -43,12 +43,12 @@ function* under(value: unknown, key: string): Generator<unknown> {
 }
 
 describe('the OpenAPI document', () => {
-  it('is the same every time', () => {
+  it('is deterministic', () => {
     expect(JSON.stringify(openApiDocument('1.2.3'))).toBe(JSON.stringify(document));
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
   });
 
-  it('names the header that counts damaged events, where whole lists of events have it', () => {
+  it('documents the header with the number of damaged events for whole lists of events', () => {
     const having = operations.filter(({ operation }) =>
       Object.values(operation.responses).some(({ headers }) => headers?.['X-Damaged-Events'] !== undefined),
     );
@@ -65,7 +65,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('refers only to components that exist, and uses no other kind of reference', () => {
+  it('references only components that exist, and has no other references', () => {
     const references = [...under(document, '$ref')];
     expect(references.length).toBeGreaterThan(0);
     for (const reference of references) {
@@ -108,7 +108,7 @@ describe('the OpenAPI document', () => {
     expect(new Set(templates).size).toBe(templates.length);
   });
 
-  it('describes all resources, working or not, and the WebSocket messages', () => {
+  it('describes all resources and the WebSocket messages', () => {
     expect(Object.keys(document.components.schemas)).toEqual(
       expect.arrayContaining([
         'Asset',
@@ -125,12 +125,12 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('carries no name of a property as a reference', () => {
+  it('has no reference in place of a property name', () => {
     expect(document.components.schemas).toHaveProperty('Alert.properties.title.type', 'string');
   });
 });
 
-it('says what a socket of all channels can be subscribed to, and by whom', () => {
+it('the WebSocket operation lists the channels and the operation that permits each', () => {
   const { description } = document.paths['/ws']!.get as unknown as { description: string };
   for (const [name, { operation }] of Object.entries(channels))
     expect(description).toContain(`${name} (${operation})`);

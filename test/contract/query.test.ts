@@ -24,7 +24,7 @@ import { NetworkEvent } from '../../src/contract/resources/network-event.ts';
 import { routes } from '../../src/contract/routes.ts';
 import { ServiceError } from '../../src/errors.ts';
 
-/** What a caller is told: the field and the reason. */
+/** Returns the field and the reason of the error. */
 function refusal(attempt: () => unknown): [unknown, unknown] {
   try {
     attempt();
@@ -50,7 +50,7 @@ describe('parameters of a list', () => {
     expect(parseList(alertQuery, decodeQuery(''))).toMatchObject({ sort: 'last_seen', order: 'desc' });
   });
 
-  it('are read into values and terms, in order', () => {
+  it('are parsed into values and terms, in order', () => {
     expect(
       events(
         'src_ip=10.0.0.0/8&src_ip=fe80::1&dst_port=443&page=2&per_page=1000&sort=timestamp&q=a+b%20c&min_severity=high',
@@ -90,11 +90,11 @@ describe('parameters of a list', () => {
     ['-1', -1],
     ['2024-02-29', 1709164800000],
     ['0001-01-01', -62135596800000],
-  ])('take the time %s', (text, time) => {
+  ])('accept the time %s', (text, time) => {
     expect(events(`from=${text}`).filter.from).toBe(time);
   });
 
-  it('name identifiers and hashes in lower case', () => {
+  it('convert identifiers and hashes to lower case', () => {
     const id = '0199B1C2-0000-7000-8000-00000000ABCD';
     expect(parseList(alertQuery, decodeQuery(`asset_id=${id}`)).filter.terms[0]?.values).toEqual([
       id.toLowerCase(),
@@ -177,7 +177,7 @@ describe('parameters of a list', () => {
     expect(refusal(() => events(search))).toEqual([field, reason]);
   });
 
-  it('keep an error small whatever the name', () => {
+  it('keep an error small for a long name', () => {
     const [field] = refusal(() => events(`${'n'.repeat(10_000)}=1`));
     expect(String(field).length).toBeLessThan(200);
     expect(String(refusal(() => events(`${'a'.repeat(99)}%F0%9F%98%80=1`))[0]).isWellFormed()).toBe(true);
@@ -225,18 +225,18 @@ describe('parameters of the proofs', () => {
     );
   });
 
-  it('take 0 and 2^53 − 1, and want both', () => {
+  it('accept 0 and 2^53 − 1, and require both', () => {
     expect(proof('first=0&second=9007199254740991')).toEqual({ first: 0, second: 9007199254740991 });
     expect(refusal(() => proof('first=1'))).toEqual(['second', 'is required']);
     expect(refusal(() => proof('first=1&first=1&second=2'))).toEqual(['first', 'may be given once']);
   });
 
-  it('name a leaf in one way', () => {
+  it('identify a leaf by exactly one parameter', () => {
     expect(onlyLeaf({ leaf_index: 0 })).toEqual({ leaf_index: 0 });
     expect(refusal(() => onlyLeaf({}))[0]).toBe('leaf_index');
     expect(refusal(() => onlyLeaf({ leaf_index: 0, entry_id: 'x' }))).toEqual([
       'entry_id',
-      'excludes leaf_index',
+      'cannot be combined with leaf_index',
     ]);
   });
 });
@@ -254,7 +254,7 @@ describe('path parameters', () => {
 });
 
 describe('filters of a subscription', () => {
-  it('mean the same as JSON and as the query of a stream', () => {
+  it('are equivalent in JSON and in the query of a stream', () => {
     const fromJson = parseFilters(channels['events.network'].filters, {
       min_severity: 'high',
       severity: ['high', 'critical'],

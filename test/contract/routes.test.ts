@@ -16,7 +16,7 @@ describe('the table of routes', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it.each(all)('%s declares its parameters, answers and readers', (_, route) => {
+  it.each(all)('%s declares its parameters, responses and roles', (_, route) => {
     const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name);
     expect(Object.keys(route.params?.properties ?? {})).toEqual(inPath);
     for (const name of inPath) expect(route.params?.required).toContain(name);
@@ -45,7 +45,7 @@ describe('the table of routes', () => {
     expect(undescribed).toEqual([]);
   });
 
-  it('opens to everybody only what the contract names', () => {
+  it('makes only the operations of the contract public', () => {
     expect(all.filter(([, { access }]) => access === 'public').map(([, { path }]) => path)).toEqual([
       '/auth/login',
       '/auth/refresh',
@@ -65,7 +65,7 @@ describe('the table of routes', () => {
     ]);
   });
 
-  it('lets each role do what the contract says', () => {
+  it('permits each role the operations of the contract', () => {
     const may = (role: (typeof roles)[number]) =>
       all
         .filter(([, { access }]) => access !== 'public' && access.includes(role))
@@ -115,7 +115,7 @@ describe('the table of routes', () => {
       'deleteSilence',
       ...entryReads,
     ]);
-    // A bundle holds entries of all kinds, so that there is no public part of it.
+    // A bundle has entries of all kinds, so no part of it is public.
     const partly = all.filter(([, { partlyPublic }]) => partlyPublic).map(([operation]) => operation);
     expect(partly).toEqual(['elasticsearchInfo', 'getLeaf', 'listEntries', 'getProofBundle']);
     for (const { method, tag } of may('viewer').map((operation) => routeOf(operation as never)))
@@ -161,7 +161,7 @@ describe('the table of routes', () => {
     ]);
   });
 
-  it('gives every operation the errors that its shape brings', () => {
+  it('derives the errors of every operation from its definition', () => {
     expect(errorsOf(routeOf('getHealth'))).toEqual([
       ...['INVALID_REQUEST', 'RATE_LIMITED', 'INTERNAL', 'OVERLOADED', 'UNAVAILABLE'],
     ]);
@@ -209,7 +209,7 @@ it('the catalogue of error codes and their statuses is as published', () => {
   } satisfies Record<ErrorCode, number>);
 });
 
-it('an alert moves only as the contract says', () => {
+it('an alert changes its status only as the contract allows', () => {
   expect(alertTransitions).toEqual({
     new: ['in_progress', 'resolved', 'suppressed'],
     in_progress: ['new', 'resolved', 'suppressed'],
@@ -232,14 +232,14 @@ describe('a signed tree head', () => {
     signer_key_id: '0199b1c2-0000-7000-8000-000000000000',
   };
 
-  it('is written with the exact digits of its timestamp, which the double would not print', () => {
+  it('is serialised with the exact digits of its timestamp, which a double would not print', () => {
     expect(JSON.stringify(head)).not.toContain('1763680500123456512');
     expect(writeTreeHead(head)).toContain('"timestamp_ns":1763680500123456512,');
     expect(JSON.parse(writeTreeHead(head))).toEqual(head);
     assertResponse('getTreeHead', 200, JSON.parse(writeTreeHead(head)));
   });
 
-  it('is refused with a timestamp that a double could not hold', () => {
+  it('is rejected with a timestamp that a double cannot represent', () => {
     expect(() =>
       assertResponse('getTreeHead', 200, { ...head, timestamp_ns: head.timestamp_ns + 256 }),
     ).toThrow();

@@ -24,7 +24,7 @@ function refusal(attempt: () => unknown): [unknown, unknown] {
 const update = (value: unknown) => validateBody(routes.updateAlert, value);
 
 describe('a JSON body', () => {
-  it('passes unchanged where it is as the schema says', () => {
+  it('passes unchanged if it matches the schema', () => {
     const body = { status: 'in_progress', tags: ['a'], ai_override: { verdict: 'benign', reason: 'a test' } };
     expect(update(body)).toBe(body);
     expect(update({})).toEqual({});
@@ -56,11 +56,11 @@ describe('a JSON body', () => {
     [JSON.parse('{"__proto__": {"status": "new"}}'), '__proto__', 'is not a known field'],
     [JSON.parse('{"constructor": {"prototype": {}}}'), 'constructor', 'is not a known field'],
     [JSON.parse('{"a/b~c": 1}'), 'a/b~c', 'is not a known field'],
-  ])('is refused: %j', (value, field, reason) => {
+  ])('is rejected: %j', (value, field, reason) => {
     expect(refusal(() => update(value))).toEqual([field, reason]);
   });
 
-  it('must have its required fields itself, not by inheritance', () => {
+  it('must have its required fields as own properties', () => {
     const inherited = Object.create({ username: 'admin', password: 'secret' });
     expect(refusal(() => validateBody(routes.login, inherited))).toEqual(['username', 'is required']);
     expect(refusal(() => validateBody(routes.login, { username: 'admin' }))).toEqual([
@@ -89,7 +89,7 @@ describe('a JSON body', () => {
     );
   });
 
-  it('names the item of a list that came before', () => {
+  it('names the earlier item of a duplicate', () => {
     const principal = { name: 'a', kind: 'user', roles: ['viewer', 'admin', 'sensor', 'admin'] };
     expect(refusal(() => validateBody(routes.createPrincipal, principal))).toEqual([
       'roles.3',
@@ -97,7 +97,7 @@ describe('a JSON body', () => {
     ]);
   });
 
-  it('gives a small and well-formed error whatever the field is called', () => {
+  it('returns a small and well-formed error for any field name', () => {
     const [field] = refusal(() => update({ [`${'x'.repeat(99)}\u{1f600}${'y'.repeat(100_000)}`]: 1 }));
     expect(String(field).length).toBeLessThan(200);
     expect(String(field).isWellFormed()).toBe(true);
@@ -109,14 +109,14 @@ describe('a JSON body', () => {
   });
 });
 
-it('every JSON body of the table compiles and wants an object', () => {
+it('every JSON body of the table compiles and requires an object', () => {
   for (const operation of Object.keys(routes) as (keyof typeof routes)[]) {
     const route = routeOf(operation);
     if (route.body?.kind === 'json') expect(refusal(() => validateBody(route, 7))[0]).toBe('body');
   }
 });
 
-it('everything that a body or a message can break is said in words of the service', () => {
+it('every keyword that a body or a message can violate has an error message', () => {
   const words = new Set(explained);
   const silent = new Set(['title', 'description', 'default', 'examples', 'readOnly', 'properties', 'items']);
   const unexplained = new Set<string>();
@@ -163,16 +163,16 @@ describe('a message of a WebSocket client', () => {
     [{ type: 'subscribe', channel: 'alerts', nonsense: 1 }, 'nonsense'],
     [{ type: 'unsubscribe' }, 'channel'],
     [{ type: 'ping', at: 1 }, 'at'],
-  ])('is refused: %j', (message, field) => {
+  ])('is rejected: %j', (message, field) => {
     expect(refusal(() => validateClientMessage(message))[0]).toBe(field);
   });
 
-  it('is one of four kinds', () => {
+  it('has one of four types', () => {
     expect(Object.keys(clientMessages)).toEqual(['auth', 'subscribe', 'unsubscribe', 'ping']);
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   const timestamp = '2026-11-20T23:15:00.123Z';
   const failure = (code: string) => ({
     error: { code, message: 'm', details: { field: 'x', reason: 'r' } },
@@ -190,7 +190,7 @@ describe('an answer', () => {
     },
   };
 
-  it('is held against the schema of its operation and status', () => {
+  it('is validated against the schema of its operation and status', () => {
     assertResponse('addAlertNote', 201, { data: note, meta });
     assertResponse('logout', 204, undefined);
     assertResponse('getMetrics', 200, '# HELP');
@@ -207,7 +207,7 @@ describe('an answer', () => {
     expect(() => assertResponse('addAlertNote', 200, { data: note, meta })).toThrow();
   });
 
-  it('of failure has a code that belongs to the status and the operation', () => {
+  it('with an error has a code of the status and the operation', () => {
     assertResponse('getAlert', 404, failure('NOT_FOUND'));
     assertResponse('getTreeHead', 503, failure('LOG_EMPTY'));
     expect(() => assertResponse('getAlert', 400, failure('NOT_FOUND'))).toThrow(/belongs to 404/);
@@ -216,14 +216,14 @@ describe('an answer', () => {
     expect(() => assertResponse('getAlert', 404, failure('TEAPOT'))).toThrow();
   });
 
-  it('of health is bare, or an error', () => {
+  it('of the health check has no envelope, or is an error', () => {
     const not_stored = { rejected: 0, ignored: 0, refused: 0, credentials: 0 };
     const health = { status: 'unavailable', version: '1', ledger: 'ok', not_stored, timestamp };
     assertResponse('getHealth', 503, health);
     assertResponse('getHealth', 503, failure('UNAVAILABLE'));
   });
 
-  it('on a socket is one of the messages', () => {
+  it('on a WebSocket is one of the server messages', () => {
     assertServerMessage({ type: 'pong' });
     assertServerMessage({ type: 'lagged', channel: 'alerts', id: 'a', dropped: 3 });
     expect(() => assertServerMessage({ type: 'pong', at: 1 })).toThrow();

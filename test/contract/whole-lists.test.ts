@@ -3,11 +3,11 @@ import { openApiDocument } from '../../src/contract/openapi.ts';
 import { operationIds, routeOf } from '../../src/contract/routes.ts';
 import { wholeListTypes } from '../../src/contract/whole-list.ts';
 
-/** Whether it answers with a page of a list. */
+/** Reports whether the operation returns a page of a list. */
 const isList = (schema: object): boolean =>
   'pagination' in ((schema as { properties?: object }).properties ?? {});
 
-test('every page of a list, and nothing else, is also given whole', () => {
+test('exactly the paginated operations also return whole lists', () => {
   const document = openApiDocument('1') as {
     paths: Record<
       string,

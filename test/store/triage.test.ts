@@ -39,7 +39,7 @@ describe('every alert is triaged', () => {
       model: `${localModel} (0 verdicts learned)`,
       at: new Date(clock.now).toISOString(),
     });
-    expect(alert?.ai_verdict?.reasons).toContain('It goes from a machine of ours to the outside: +0.40.');
+    expect(alert?.ai_verdict?.reasons).toContain('Outbound activity of an internal host: +0.40.');
     const filtered = (verdict: string) =>
       reader.listAlerts({ ...everything, terms: [{ field: 'ai_verdict', values: [verdict] }] }).total;
     expect([filtered('insufficient_data'), filtered('benign')]).toEqual([1, 0]);
@@ -86,9 +86,7 @@ describe('what analysts find is learned', () => {
       model: `${localModel} (20 verdicts learned)`,
     });
     expect(next!.ai_verdict!.confidence).toBeGreaterThan(0.8);
-    expect(next!.ai_verdict!.reasons[0]).toMatch(
-      /^Of 20 alerts of this rule, analysts found 20 to be nothing: −/,
-    );
+    expect(next!.ai_verdict!.reasons[0]).toMatch(/^Analysts found 20 of 20 alerts of this rule harmless: −/);
     const model = reader.triageModel();
     expect(model).toMatchObject({ verdicts: 20, validation: { judged: 20 } });
     expect(model.validation.exact + model.validation.same_side).toBeGreaterThan(10);
@@ -134,7 +132,8 @@ describe('what analysts find is learned', () => {
     await change(store, one!.id, { verdict: 'benign' });
     const before = reader.triageModel();
     const was = general(around);
-    // A finding of an event that no block of its batch has is a bug of the caller, which undoes the transaction.
+    // A finding of an event that no block of its batch has is a bug of the caller, which undoes the
+    // transaction.
     const bug = batchOf([finding({ event: { block: 7, row: 0 } })]);
     const [changed, failed] = await Promise.allSettled([
       store.changeAlert(two!.id, { verdict: 'true_positive' }, analyst),

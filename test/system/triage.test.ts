@@ -1,4 +1,7 @@
-/** Triage in the running service: the local model over HTTP, what it learns, and an endpoint that gives a second opinion. */
+/**
+ * Triage in the running service: the local model over HTTP, what it learns, and an endpoint that gives a
+ * second opinion.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import type { Alert } from '../../src/contract/resources/alert.ts';
@@ -79,9 +82,7 @@ describe('the local model', () => {
       verdict: 'false_positive',
       model: 'candor-local/2 (20 verdicts learned)',
     });
-    expect(next?.ai_verdict?.reasons[0]).toContain(
-      'Of 20 alerts of this rule, analysts found 20 to be nothing',
-    );
+    expect(next?.ai_verdict?.reasons[0]).toContain('Analysts found 20 of 20 alerts of this rule harmless');
     const after = await model();
     expect(after).toMatchObject({ verdicts: 20, validation: { judged: 20 } });
     const weight = (of: TriageModel, feature: string) =>

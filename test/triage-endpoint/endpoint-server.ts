@@ -1,4 +1,4 @@
-/** A service that plays the endpoint: it says what it is told to, and remembers what it was asked. */
+/** A test server in place of the endpoint: sends configured responses and records the requests. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -19,7 +19,7 @@ export interface EndpointServer {
   close(): Promise<void>;
 }
 
-/** Answers with this content, as a chat completion does. */
+/** Responds with this content in a chat completion. */
 export const says =
   (content: unknown): Behaviour =>
   (response) => {

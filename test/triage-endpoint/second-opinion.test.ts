@@ -14,9 +14,9 @@ interface Around extends Opened {
   readonly outcomes: string[];
   readonly published: AlertUpdate[];
   readonly troubles: string[];
-  /** Of the clock by which the endpoint is asked. */
+  /** Sets the clock of the request rate. */
   readonly time: { now: number };
-  /** Raises as many alerts and shows them. */
+  /** Raises this many alerts and passes them on. */
   readonly raise: (n: number, changes?: Parameters<typeof finding>[0]) => Promise<AlertUpdate['alert'][]>;
   readonly verdictOf: (id: string) => unknown;
 }
@@ -74,8 +74,8 @@ async function around(behaviour: Behaviour, changes: Partial<SecondOpinionOption
   };
 }
 
-describe('an answer', () => {
-  test('takes the place of the local verdict, with the names put back, and changes nothing else', async () => {
+describe('a response', () => {
+  test('replaces the local verdict, with names restored, and changes nothing else', async () => {
     const { raise, server, outcomes, published, reader } = await around(says(verdict()));
     const [alert] = await raise(1, { title: 'Guessing on db.corp.example' });
     await expect.poll(() => outcomes).toEqual(['answered']);
@@ -98,7 +98,7 @@ describe('an answer', () => {
     expect(JSON.stringify(question!.body)).not.toMatch(/10\.0\.0\.0|corp\.example/);
   });
 
-  test('is asked for once for each triage, of alerts that are grave, open and not judged', async () => {
+  test('is requested once per triage for severe open alerts without an analyst verdict', async () => {
     const { raise, server, opinions, store, outcomes, published } = await around(says(verdict()));
     await raise(1, { severity: 'medium' });
     const [alert] = await raise(1);
@@ -120,18 +120,14 @@ const valid = JSON.stringify(verdict());
 const wrong: [string, Behaviour, string][] = [
   ['garbage', says('I think it is benign.'), 'malformed'],
   ['a verdict in a fence', says(`\`\`\`json\n${valid}\n\`\`\``), 'malformed'],
-  ['a verdict that only people give', says(verdict({ verdict: 'duplicate' })), 'malformed'],
-  ['a confidence beyond certainty', says(verdict({ confidence: 1.5 })), 'malformed'],
+  ['a verdict reserved for analysts', says(verdict({ verdict: 'duplicate' })), 'malformed'],
+  ['a confidence above 1', says(verdict({ confidence: 1.5 })), 'malformed'],
   ['a confidence as text', says(verdict({ confidence: '0.5' })), 'malformed'],
   ['no reasons', says(verdict({ reasons: [] })), 'malformed'],
-  ['reasons without end', says(verdict({ reasons: ['x'.repeat(501)] })), 'malformed'],
-  ['no JSON at all', answers(200, {}, '<html>'), 'malformed'],
+  ['an overlong reason', says(verdict({ reasons: ['x'.repeat(501)] })), 'malformed'],
+  ['a response that is not JSON', answers(200, {}, '<html>'), 'malformed'],
   ['no choices', answers(200, {}, '{"choices":[]}'), 'malformed'],
-  [
-    'more than a verdict can be',
-    answers(200, {}, valid + ' '.repeat(limits.maxTriageAnswerBytes)),
-    'too_long',
-  ],
+  ['an overlong response', answers(200, {}, valid + ' '.repeat(limits.maxTriageAnswerBytes)), 'too_long'],
   ['500', answers(500, {}, `no key ${key}`), 'unavailable'],
   ['429', answers(429), 'unavailable'],
   ['401 that repeats the key', answers(401, {}, `bad key ${key}`), 'unauthorised'],
@@ -140,7 +136,7 @@ const wrong: [string, Behaviour, string][] = [
 ];
 
 test.for(wrong)(
-  '%s leaves the local verdict, and is told of without the key',
+  '%s leaves the local verdict and is reported without the key',
   async ([, behaviour, failure]) => {
     const { raise, outcomes, troubles, verdictOf } = await around(behaviour);
     const [alert] = await raise(1);
@@ -152,7 +148,7 @@ test.for(wrong)(
   },
 );
 
-test('what an answer has beside a verdict changes nothing', async () => {
+test('other members of a response are ignored', async () => {
   const { raise, outcomes, reader } = await around(says(verdict({ status: 'resolved', note: 'x' })));
   const [alert] = await raise(1);
   await expect.poll(() => outcomes).toEqual(['answered']);
@@ -169,7 +165,7 @@ test('a redirect is not followed', async () => {
   expect(other.questions).toEqual([]);
 });
 
-test('an answer that is too slow is not waited for', async () => {
+test('a slow response times out', async () => {
   const server = await endpointServer(() => undefined);
   onTestFinished(() => server.close());
   const endpoint = { url: server.url, model: 'm', apiKey: undefined, timeoutMs: 50 };
@@ -179,7 +175,7 @@ test('an answer that is too slow is not waited for', async () => {
   expect(server.questions[0]?.authorization).toBeUndefined();
 });
 
-test('an answer to what is no more, is dropped', async () => {
+test('an outdated response is dropped', async () => {
   let answer: () => void = () => undefined;
   const { raise, outcomes, store, clock, server, verdictOf } = await around((response, question, request) => {
     answer = () => says(verdict())(response, question, request);
@@ -198,7 +194,7 @@ test('an answer to what is no more, is dropped', async () => {
 });
 
 describe('load', () => {
-  test('some at a time, the newest that fit the queue; what does not is counted', async () => {
+  test('limits concurrency, keeps the newest alerts in the queue and counts the others', async () => {
     const held: (() => void)[] = [];
     const { raise, outcomes, server } = await around((...to) => void held.push(() => says(verdict())(...to)));
     const more = 5;
@@ -212,7 +208,7 @@ describe('load', () => {
     await expect.poll(() => server.questions.length).toBe(2 * limits.maxTriageInFlight);
   });
 
-  test('no more than so many a minute', async () => {
+  test('limits the requests per minute', async () => {
     const { raise, outcomes, server, time, opinions } = await around(says(verdict()), { maxPerMinute: 2 });
     await raise(5);
     await expect.poll(() => outcomes.length).toBe(2);
@@ -225,7 +221,7 @@ describe('load', () => {
     expect(server.questions).toHaveLength(4);
   });
 
-  test('after a failure there is a pause that doubles, and a success ends it', async () => {
+  test('backs off exponentially after failures until a success', async () => {
     const { raise, outcomes, server, time, opinions, troubles } = await around(answers(503));
     const later = async (ms: number, asked: number) => {
       time.now += ms;
@@ -245,7 +241,7 @@ describe('load', () => {
     expect(outcomes).toEqual(['unavailable', 'unavailable', 'unavailable', 'answered']);
   });
 
-  test('closing ends what is under way', async () => {
+  test('closing aborts requests in progress', async () => {
     const { raise, opinions, server, outcomes } = await around(() => undefined);
     await raise(3);
     await expect.poll(() => server.questions.length).toBe(3);

@@ -42,7 +42,7 @@ const anyCase: fc.Arbitrary<Case> = fc
   );
 const anyLesson = fc.tuple(anyCase, fc.constantFrom(...taught));
 
-/** +1.23 and −0.4 at the end of sentences, in hundredths. */
+/** Returns the points at the end of sentences, such as +1.23 and −0.4, in hundredths. */
 const pointsIn = (text: string): number => {
   const [, sign, whole] = /([+−])(\d+\.\d\d)/.exec(text) ?? [];
   return Math.round(100 * Number(whole)) * (sign === '−' ? -1 : 1);
@@ -69,15 +69,15 @@ describe('a verdict', () => {
 
   const judgedOften: Tally = { wrong: 10, harmless: 10, mistaken: 5 };
   const cases: [string, Case, string][] = [
-    ['a critical, sure rule', about({ severity: 'critical', confidence: 1 }), 'true_positive'],
+    ['a critical rule with full confidence', about({ severity: 'critical', confidence: 1 }), 'true_positive'],
     ['a high severity', about({ severity: 'high' }), 'suspicious'],
     [
-      'a scan from outside',
+      'an external scan',
       about({ severity: 'low', category: 'Port scan' }, { srcHome: false, dstHome: true }),
       'benign',
     ],
   ];
-  test.for(cases)('takes five verdicts on the rule: %s', ([, one, verdict]) => {
+  test.for(cases)('requires five verdicts on the rule: %s', ([, one, verdict]) => {
     const of = (rule: Tally) => {
       const known = { ...one, rule };
       return verdictOf(new Model().judge(valuesOf(known)), known);
@@ -86,31 +86,31 @@ describe('a verdict', () => {
     const four = of({ wrong: 2, harmless: 2, mistaken: 1 });
     expect(four).toMatchObject({ verdict: 'insufficient_data', confidence: 0.16 });
     expect(four.reasons.at(-1)).toContain(
-      'analysts have judged 4 alerts of this rule, and a verdict takes 5',
+      'a verdict needs 5 analyst verdicts on alerts of this rule, so far 4',
     );
     expect(of(judgedOften).verdict).toBe(verdict);
   });
 
-  test.for(['high', 'critical'] as const)('of %s severity is never harmless', (severity) => {
+  test.for(['high', 'critical'] as const)('on an alert of %s severity is never harmless', (severity) => {
     const one = about({ severity }, { rule: { wrong: 0, harmless: 500, mistaken: 500 } });
     const { verdict, confidence, reasons } = verdictOf(new Model().judge(valuesOf(one)), one);
     expect([verdict, confidence]).toEqual(['insufficient_data', 0.2]);
-    expect(reasons.at(-1)).toContain(`an alert of ${severity} severity is left to an analyst`);
+    expect(reasons.at(-1)).toContain(`alerts of ${severity} severity need an analyst`);
   });
 
-  test('tells why in words', () => {
+  test('has reasons in plain sentences', () => {
     const one = about({ severity: 'high', mitre: { tactics: ['TA0011', 'exfiltration'], techniques: [] } });
     const { reasons } = verdictOf(new Model().judge(valuesOf(one)), one);
     expect(reasons).toEqual([
-      'The severity is high: +0.80.',
-      'Its tactics are those of an intruder who is inside (2): +0.80.',
-      'Sum: +1.60, a probability of 83% that something is wrong; analysts have judged 0 alerts of this rule, and a verdict takes 5.',
+      'Severity is high: +0.80.',
+      'Post-compromise ATT&CK tactics (2): +0.80.',
+      'Sum: +1.60, 83% likely malicious; a verdict needs 5 analyst verdicts on alerts of this rule, so far 0.',
     ]);
   });
 });
 
 describe('learning', () => {
-  test('20 false positives of a rule make its next alert one, and the reason says so', () => {
+  test('after 20 false positives of a rule, the next alert gets that verdict and the reason', () => {
     const model = new Model();
     let rule = noVerdicts;
     const next = () => about({ severity: 'medium' }, { rule });
@@ -121,10 +121,10 @@ describe('learning', () => {
     const { verdict, confidence, reasons } = verdictOf(model.judge(valuesOf(next())), next());
     expect(verdict).toBe('false_positive');
     expect(confidence).toBeGreaterThan(0.8);
-    expect(reasons[0]).toMatch(/^Of 20 alerts of this rule, analysts found 20 to be nothing: −\d/);
+    expect(reasons[0]).toMatch(/^Analysts found 20 of 20 alerts of this rule harmless: −\d/);
   });
 
-  test('changes nothing of a rule that has no verdicts', () => {
+  test('does not affect a rule without verdicts', () => {
     fc.assert(
       fc.property(fc.array(anyLesson, { maxLength: 20 }), anyCase, (lessons, one) => {
         const model = new Model();
@@ -135,7 +135,7 @@ describe('learning', () => {
     );
   });
 
-  test('and true positives lift a rule whose alerts are low', () => {
+  test('true positives raise the score of a low-severity rule', () => {
     const model = new Model();
     let rule = noVerdicts;
     for (let n = 0; n < 10; n++) {
@@ -146,7 +146,7 @@ describe('learning', () => {
     expect(['true_positive', 'suspicious']).toContain(verdictOf(model.judge(valuesOf(next)), next).verdict);
   });
 
-  test('is undone by taking a lesson back, in whatever order others came and went', () => {
+  test('is undone by unlearning, in any order', () => {
     fc.assert(
       fc.property(
         fc.array(anyLesson, { minLength: 1, maxLength: 12 }),
@@ -165,7 +165,7 @@ describe('learning', () => {
     );
   });
 
-  test('of the same alert a thousand times over is learning of it once', () => {
+  test('from the same alert a thousand times equals learning from it once', () => {
     const one = valuesOf(about({ severity: 'high' }));
     const once = new Model();
     once.learn(one, 'false_positive');
@@ -178,7 +178,7 @@ describe('learning', () => {
     expect(often.judge(one).score).toBeCloseTo(once.judge(one).score, 9);
   });
 
-  test('is bounded: no number of verdicts takes a weight further than its reach', () => {
+  test('is bounded: no number of verdicts moves a weight beyond its limit', () => {
     const model = new Model();
     const one = valuesOf(about({ severity: 'critical', confidence: 1 }));
     for (let n = 0; n < 5000; n++) model.learn(one, 'false_positive');
@@ -188,7 +188,7 @@ describe('learning', () => {
     }
   });
 
-  test('goes on from what was kept as if it had not been interrupted', () => {
+  test('continues from stored weights as if not interrupted', () => {
     fc.assert(
       fc.property(fc.array(anyLesson, { minLength: 2, maxLength: 10 }), (given) => {
         const through = new Model();
@@ -204,7 +204,7 @@ describe('learning', () => {
   });
 });
 
-test('values are from −1 to 1, whatever the evidence', () => {
+test('values are from −1 to 1 for any evidence', () => {
   fc.assert(
     fc.property(anyCase, (one) => {
       for (const value of valuesOf(one)) expect(value >= -1 && value <= 1).toBe(true);
@@ -216,17 +216,17 @@ test('values are from −1 to 1, whatever the evidence', () => {
   expect(answeredOf({ answered: 'yes' })).toBeUndefined();
 });
 
-describe('an alert is triaged anew', () => {
+describe('an alert is triaged again', () => {
   test.for<[string, object, boolean]>([
-    ['when it is graver', { severity: 'high' }, true],
+    ['when its severity rises', { severity: 'high' }, true],
     ['when its status changes', { status: 'in_progress' }, true],
     ['when a tenth occurrence comes', { count: 10 }, true],
-    ['when the target answers', { evidence: { answered: true } }, true],
+    ['when the destination answers', { evidence: { answered: true } }, true],
     ['when its score changes', { evidence: { score: 0.9 } }, true],
     ['not with every occurrence', { count: 9 }, false],
-    ['not with other figures', { evidence: { ports: 7 } }, false],
-    ['not for who works on it', { assignee: 'ana', note_count: 3, tags: ['x'] }, false],
-    ['not when it is judged', { verdict: 'benign', status: 'resolved' }, false],
+    ['not with other evidence', { evidence: { ports: 7 } }, false],
+    ['not for assignee, notes or tags', { assignee: 'ana', note_count: 3, tags: ['x'] }, false],
+    ['not when an analyst sets a verdict', { verdict: 'benign', status: 'resolved' }, false],
   ])('%s', ([, changes, due]) => {
     expect(changedMaterially(alert(), alert(changes))).toBe(due);
   });
@@ -238,7 +238,7 @@ test('powers of ten', () => {
   ]);
 });
 
-test('what was said is held against what was found', () => {
+test('the verdict of the model is compared with that of the analyst', () => {
   expect(outcomeOf('benign', 'benign')).toBe('exact');
   expect(outcomeOf('suspicious', 'true_positive')).toBe('same_side');
   expect(outcomeOf('benign', 'suspicious')).toBe('opposite');

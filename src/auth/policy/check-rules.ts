@@ -5,11 +5,12 @@ import { invalidField } from '../../errors.ts';
 
 const known: ReadonlyMap<string, number> = new Map(operationIds.map((operation, n) => [operation, n]));
 
-/** Who may do what, for lookups. */
+/** Access by operation. */
 export type AccessTable = ReadonlyMap<string, 'public' | readonly Role[]>;
 
 /**
- * Rules that can be a policy, in the order of the contract, roles too: two policies that mean the same look the same.
+ * Validates rules and returns them in the order of the contract, roles too, so that equivalent policies are
+ * equal.
  *
  * @throws INVALID_REQUEST whose field is a dotted path, such as `rules.3.operation`
  */
@@ -19,22 +20,22 @@ export function checkRules(rules: readonly AccessRule[]): AccessRule[] {
     const at = `rules.${n}`;
     if (!known.has(operation)) throw invalidField(`${at}.operation`, 'is not the id of an operation');
     if (seen.has(operation))
-      throw invalidField(`${at}.operation`, `is ${operation}, which has a rule already`);
+      throw invalidField(`${at}.operation`, `is ${operation}, which already has a rule`);
     seen.add(operation);
     const route = routeOf(operation as OperationId);
     if (access === 'public' && roles.length > 0)
-      throw invalidField(`${at}.roles`, 'must be empty where access is public');
+      throw invalidField(`${at}.roles`, 'must be empty for public access');
     if (access === 'public' && !mayBePublic(route))
-      throw invalidField(`${at}.access`, `must be roles: ${operation} is answered by who asks`);
+      throw invalidField(`${at}.access`, `must be roles: ${operation} depends on the identity of the caller`);
     if (access === 'roles' && route.alwaysPublic)
-      throw invalidField(`${at}.access`, `must be public: ${operation} is for who has no credentials yet`);
+      throw invalidField(`${at}.access`, `must be public: ${operation} must work without credentials`);
   }
   const missing = operationIds.find((operation) => routeOf(operation).alwaysPublic && !seen.has(operation));
   if (missing !== undefined) throw invalidField('rules', `must have ${missing}, which is always public`);
   return inOrder(rules);
 }
 
-/** What needs no identity to be answered. */
+/** Reports whether a route works without an identity. */
 const mayBePublic = ({ access, partlyPublic, mayBePublic }: Route): boolean =>
   access === 'public' || partlyPublic === true || mayBePublic === true;
 

@@ -3,7 +3,9 @@ import { type OperationId, operationIds, routeOf } from '../../contract/routes.t
 import type { Role } from '../../contract/vocabulary.ts';
 import { inOrder } from './check-rules.ts';
 
-/** Settings that shape the policy: the default, and again at each start at which one of them has changed. */
+/**
+ * Settings that determine the default policy, and that are applied again at a start after they have changed.
+ */
 export interface PolicyDefaults {
   /** `metrics.require_auth` */
   readonly metricsNeedRole: boolean;
@@ -11,10 +13,10 @@ export interface PolicyDefaults {
   readonly publicEntries: boolean;
 }
 
-/** Who reads metrics where they are not for everybody. */
+/** Roles that may read metrics if metrics are not public. */
 const metricsReaders: readonly Role[] = ['viewer', 'analyst', 'admin'];
 
-/** A rule for each operation of the contract, in its order. */
+/** Returns a rule for each operation, in the order of the contract. */
 export function defaultRules(defaults: PolicyDefaults): AccessRule[] {
   const rules = operationIds.map((operation): AccessRule => {
     const access = defaultAccess(operation, defaults);
@@ -25,7 +27,7 @@ export function defaultRules(defaults: PolicyDefaults): AccessRule[] {
   return inOrder(rules);
 }
 
-/** The setting that decides whether an operation is public, where one does. */
+/** Returns the setting that decides whether an operation is public, if there is one. */
 function settingOf(operation: OperationId): keyof PolicyDefaults | undefined {
   if (operation === 'getMetrics') return 'metricsNeedRole';
   const { access, tag } = routeOf(operation);
@@ -33,8 +35,8 @@ function settingOf(operation: OperationId): keyof PolicyDefaults | undefined {
 }
 
 /**
- * Opens and closes what settings decide that have changed. Other rules stay as administrators made them, and so do the
- * roles of operations that are as open as the settings want them.
+ * Applies changed settings: makes the operations that they control public or restricted. Other rules are kept
+ * as administrators made them, and so are the roles of operations that are already restricted as required.
  */
 export function withSettings(
   rules: readonly AccessRule[],
@@ -50,7 +52,10 @@ export function withSettings(
   });
 }
 
-/** Where the policy, which decides, is not what a setting says. A policy that is stricter than the defaults is not named. */
+/**
+ * Returns a message for each setting that the policy overrides. A policy that is stricter than the default
+ * roles is not reported.
+ */
 export function contradictions(
   accessOf: (operation: OperationId) => 'public' | readonly Role[],
   { metricsNeedRole, publicEntries }: PolicyDefaults,
@@ -72,7 +77,7 @@ export function contradictions(
   ];
 }
 
-const decides = 'The policy decides: change it, or the setting.';
+const decides = 'The policy takes precedence: change the policy or the setting.';
 
 function defaultAccess(
   operation: OperationId,
@@ -80,7 +85,7 @@ function defaultAccess(
 ): 'public' | readonly Role[] {
   const { access, tag } = routeOf(operation);
   if (operation === 'getMetrics' && metricsNeedRole) return metricsReaders;
-  // What the transparency interface keeps to some roles is what shows entries.
+  // In the transparency API, only operations that return entries are restricted.
   if (tag === 'transparency' && publicEntries) return 'public';
   return access;
 }

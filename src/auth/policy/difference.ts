@@ -6,7 +6,10 @@ export interface Difference {
   readonly changed: readonly { readonly before: AccessRule; readonly after: AccessRule }[];
 }
 
-/** What turns the rules before into those after, by operation. Both as `checkRules` gives them. */
+/**
+ * Returns the difference between two sets of rules by operation. Both must be in the form that `checkRules`
+ * returns.
+ */
 export function differenceOf(before: readonly AccessRule[], after: readonly AccessRule[]): Difference {
   const old = new Map(before.map((rule) => [rule.operation, rule]));
   const kept = new Set(after.map(({ operation }) => operation));

@@ -25,33 +25,39 @@ import { startingRules } from './starting-rules.ts';
 const system: Actor = { id: 'system', name: 'system' };
 const nobody: readonly Role[] = [];
 
-/** Between tries to finish a change: a disk that is full stays so for longer, and a thread that was lost is back. */
+/**
+ * Milliseconds between attempts to finish a change. A lost thread has restarted by then; a full disk may take
+ * longer.
+ */
 const usualRetryMs = 5000;
 
-/** What becomes of the file that people edit: it is written, or the rules come from it, or it is left as it is. */
+/**
+ * Role of the editable policy file in a change: it is written, it supplies the rules, or it is left
+ * unchanged.
+ */
 type FileUse = 'written' | 'taken' | 'left';
 
 /**
- * Owner of the policy in memory and of its files in the data folder. A change, in order:
+ * Owns the policy in memory and its files in the data folder. The steps of a change are:
  *
  * ```
  *   prepare the file ─► policy.pending.json ─► outbox ─► in effect ─► file ─► policy.in-effect.json ─► settled
- *   └──────── what fails here changes nothing ────────┘ └──── what fails here is warned of and tried again ────┘
+ *   └──────── a failure here changes nothing ─────────┘ └──────── a failure here is logged and retried ────────┘
  * ```
  *
- * Where it is not known whether it was recorded (the thread was lost), it is recorded again, under the same id.
+ * If it is unknown whether the change was recorded (the thread was lost), it is recorded again with the same id.
  */
 export class FilePolicy implements AccessPolicy {
   readonly #parts: PolicyParts;
   readonly #file: string;
   #kept: KeptPolicy;
   #table: AccessTable;
-  /** Version that is on disk as the one in effect. */
+  /** Version in the stored policy on disk. */
   #written: number;
-  /** A change that is not finished: it is before anything else is changed. */
+  /** An unfinished change, which must be finished before any other change. */
   #unsettled: PendingChange | undefined;
   #retry: NodeJS.Timeout | undefined;
-  /** Why the file is not what is in effect. */
+  /** Why the editable policy file is not in effect. */
   #fileRefused: string | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #waiting = 0;
@@ -137,7 +143,10 @@ export class FilePolicy implements AccessPolicy {
     await this.#turn;
   }
 
-  /** What lies in the folder can't keep the service from starting: the policy in effect stays, with a warning. */
+  /**
+   * Loads the editable file at the start. An unusable file does not prevent the start: the policy in effect
+   * is kept, with a warning.
+   */
   async start(pending: PendingChange | undefined): Promise<void> {
     const { warn } = this.#parts;
     if (pending !== undefined) {
@@ -145,7 +154,7 @@ export class FilePolicy implements AccessPolicy {
       try {
         await this.#settle(pending);
       } catch (error) {
-        warn('a change of the access policy that was cut short cannot be finished yet', error);
+        warn('an interrupted change of the access policy cannot be finished yet', error);
       }
       if (this.#unsettled !== undefined) return this.#retryLater();
     }
@@ -155,24 +164,24 @@ export class FilePolicy implements AccessPolicy {
       const isSame = isDeepStrictEqual(before.settings, this.#kept.settings);
       if (!isSame || this.#kept.operations.join() !== operationIds.join()) await this.#keep(this.#kept);
     } catch (error) {
-      // The next start applies the settings.
+      // The next start will apply the settings.
       if (this.#kept.version === before.version && this.#unsettled === undefined) this.#kept = before;
       this.#fileRefused = refusalOf(error);
-      warn('the access policy stays as it was', error);
+      warn('the access policy is unchanged', error);
     }
     if (this.#unsettled !== undefined) this.#retryLater();
   }
 
-  /** The rules of the file without those of operations that went with an earlier program. */
+  /** Returns the rules of the file without those of operations that no longer exist. */
   #fileAtStart(): readonly AccessRule[] | 'unusable' | undefined {
     try {
       const rules = readRulesFile(this.#file, goneSince(this.#kept));
-      // Where the default is in effect, a file that settings name is made; later it is missed.
+      // While the initial default is in effect, a missing configured file is created; later it is an error.
       if (rules === undefined && this.#parts.file !== undefined && this.#kept.version > 1) throw missing();
       return rules;
     } catch (error) {
       this.#fileRefused = refusalOf(error);
-      this.#parts.warn('the access policy stays as it was: its file cannot be used', error);
+      this.#parts.warn('the access policy is unchanged: its file cannot be used', error);
       return 'unusable';
     }
   }
@@ -180,7 +189,7 @@ export class FilePolicy implements AccessPolicy {
   async #startFrom(file: readonly AccessRule[] | 'unusable' | undefined): Promise<void> {
     const { file: named, defaults } = this.#parts;
     const rules = file === undefined || file === 'unusable' ? undefined : file;
-    // A file that settings name decides alone, by being silent too.
+    // A configured file is authoritative: operations without a rule in it have no default rule.
     const wanted =
       rules !== undefined && named !== undefined
         ? rules
@@ -192,13 +201,17 @@ export class FilePolicy implements AccessPolicy {
     await this.#change(wanted, system, policyReloaded, writesFile ? 'written' : 'left');
   }
 
-  /** Runs work behind what came before it. The only place where anything changes after the start. */
+  /** Runs work after all earlier work. After the start, all changes go through this queue. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#waiting >= limits.maxQueuedPolicyChanges)
       return Promise.reject(
-        new ServiceError('OVERLOADED', 'too many changes of the access policy and of who may what wait', {
-          reason: 'policy_changes_wait',
-        }),
+        new ServiceError(
+          'OVERLOADED',
+          'too many changes of the access policy and of principals are waiting',
+          {
+            reason: 'policy_changes_wait',
+          },
+        ),
       );
     this.#waiting++;
     const turn = this.#turn.then(async () => {
@@ -260,15 +273,18 @@ export class FilePolicy implements AccessPolicy {
     await this.#finish(change, prepared);
   }
 
-  /** What is in effect, but not on disk, would be forgotten with the next change. */
+  /**
+   * Rejects a change while the previous one is in effect but not on disk, because the previous one would be
+   * lost.
+   */
   #requireSettled(): void {
     if (this.#unsettled === undefined) return;
-    throw new ServiceError('UNAVAILABLE', 'the change before is in effect, but could not be written yet', {
+    throw new ServiceError('UNAVAILABLE', 'the previous change is in effect, but could not be written yet', {
       reason: 'policy_not_written',
     });
   }
 
-  /** What fails leaves everything as it was, unless the thread was lost that recorded it. */
+  /** Records the change. A failure leaves everything unchanged, unless the recording thread was lost. */
   async #record(
     change: PendingChange,
     prepared: PreparedRules | undefined,
@@ -293,17 +309,20 @@ export class FilePolicy implements AccessPolicy {
     }
   }
 
-  /** Finishes what was begun before. What was recorded already is logged once: the entry's id is the same. */
+  /**
+   * Finishes an earlier change. If it was already recorded, it is still logged only once, because the entry
+   * has the same id.
+   */
   async #settle(change: PendingChange): Promise<void> {
     const isInEffect = change.policy.version <= this.#kept.version;
     if (!isInEffect) await this.#parts.writer.record(change.event, change.entry_id);
-    // What it was to write was edited since, perhaps.
+    // Once written, the file may have been edited, so it is not written again.
     const isWritten = change.policy.version <= this.#written;
     const replace = async () => (await prepareRulesFile(this.#file, change.policy.rules)).replace();
     await this.#finish(change, change.writes_file && !isWritten ? { replace } : undefined);
   }
 
-  /** The entry is on its way to the log: from here on nothing that fails takes the change back. */
+  /** The entry is in the outbox, so failures no longer undo the change. */
   async #finish(change: PendingChange, file: Pick<PreparedRules, 'replace'> | undefined): Promise<void> {
     const { dataDir, warn, onStep } = this.#parts;
     this.#takeEffect(change.policy);
@@ -348,11 +367,11 @@ export class FilePolicy implements AccessPolicy {
   }
 }
 
-/** Of these codes it is known that nothing was recorded. */
+/** Reports whether the error code guarantees that nothing was recorded. */
 const isNothingKept = (error: unknown): boolean =>
   error instanceof ServiceError && (error.code === 'OVERLOADED' || error.code === 'UNAVAILABLE');
 
-/** What a better file would mend; that there was no room, or that a thread was lost, is no fault of it. */
+/** Reports whether the file caused the error, as opposed to a full disk or a lost thread. */
 const isOfTheFile = (error: unknown): boolean =>
   !(error instanceof ServiceError) || error.code === 'CONFLICT';
 
@@ -362,11 +381,13 @@ function goneSince({ operations }: KeptPolicy): ReadonlySet<string> {
 }
 
 const notReplaced =
-  'the file of the access policy could not be replaced: the next reload will undo the change';
+  'the file of the access policy could not be replaced; the next reload will undo the change';
 
-/** For administrators to read; what is no expected failure is in the log only. */
+/** Returns a message for administrators. The details of unexpected errors are only logged. */
 const refusalOf = (error: unknown): string =>
-  error instanceof ServiceError ? error.message : 'the access policy could not be taken; the log says why';
+  error instanceof ServiceError
+    ? error.message
+    : 'the access policy could not be loaded; see the log of the service';
 
 const missing = () =>
-  new ServiceError('CONFLICT', 'the file of the access policy is not there', { reason: 'is not there' });
+  new ServiceError('CONFLICT', 'the file of the access policy does not exist', { reason: 'does not exist' });

@@ -7,25 +7,25 @@ import { ServiceError } from '../../errors.ts';
 import { writeRefusal } from '../../write-errors.ts';
 import type { PolicyDefaults } from './default-rules.ts';
 
-/** The policy in effect, as the log knows it. Only the service writes it. */
+/** The stored policy in effect, which matches the log. Only the service writes it. */
 export interface KeptPolicy extends Policy {
-  /** Of the resource; the same for all its versions. */
+  /** Identifier of the resource, the same for all versions. */
   readonly id: string;
-  /** The operations that there were: a later program gives those that it adds their default rules. */
+  /** The operations that existed. A later version of the program adds default rules for new operations. */
   readonly operations: readonly string[];
-  /** The settings of the last start; absent where an earlier program wrote it. */
+  /** The settings at the last start; absent if an earlier version of the program wrote the policy. */
   readonly settings?: PolicyDefaults;
 }
 
-/** A change on its way: from when it is written down, it is made, whatever happens. */
+/** A pending change. Once it is on disk, it will be completed, even after a crash. */
 export interface PendingChange {
-  /** Of the log entry. */
+  /** Identifier of the log entry. */
   readonly entry_id: string;
   readonly event: CriticalEvent;
   readonly policy: KeptPolicy;
-  /** Whether the file that people edit is to be written too. */
+  /** Whether to write the editable policy file too. */
   readonly writes_file: boolean;
-  /** The rules are those of that file. */
+  /** Whether the rules come from that file. */
   readonly takes_file?: boolean;
 }
 
@@ -33,10 +33,13 @@ const inEffect = (dataDir: string) => join(dataDir, 'policy.in-effect.json');
 const pending = (dataDir: string) => join(dataDir, 'policy.pending.json');
 const mode = { mode: 0o600 } as const;
 
-/** The file that people edit where the settings name no other. */
+/** The editable policy file unless the settings name another one. */
 export const ownRulesFile = (dataDir: string): string => join(dataDir, 'policy.json');
 
-/** Undefined where none was ever written. Throws one clear line when the file is damaged. */
+/**
+ * Reads the stored policy; undefined if none was ever written. Throws an Error with a one-line message if the
+ * file is damaged.
+ */
 export function readKept(dataDir: string): Promise<KeptPolicy | undefined> {
   return readOwn(inEffect(dataDir), ({ id, version, loaded_at, rules, operations }: KeptPolicy) => {
     const texts = [id, loaded_at].every((value) => typeof value === 'string');
@@ -48,7 +51,7 @@ export async function writeKept(dataDir: string, policy: KeptPolicy): Promise<vo
   await replaceFile(inEffect(dataDir), `${JSON.stringify(policy)}\n`, mode);
 }
 
-/** What a crash cut short. */
+/** Reads the change that a crash interrupted, if any. */
 export function readPending(dataDir: string): Promise<PendingChange | undefined> {
   return readOwn(
     pending(dataDir),
@@ -57,7 +60,7 @@ export function readPending(dataDir: string): Promise<PendingChange | undefined>
   );
 }
 
-/** @throws CONFLICT where it cannot be written as things are; UNAVAILABLE where the disk is full or fails */
+/** @throws CONFLICT if the file cannot be written; UNAVAILABLE if the disk is full or fails */
 export async function writePending(dataDir: string, change: PendingChange): Promise<void> {
   try {
     await replaceFile(pending(dataDir), `${JSON.stringify(change)}\n`, mode);
@@ -69,7 +72,7 @@ export async function writePending(dataDir: string, change: PendingChange): Prom
   }
 }
 
-/** What a write that failed left behind, too. */
+/** Also removes the remains of a failed write. */
 export async function removePending(dataDir: string): Promise<void> {
   await rm(`${pending(dataDir)}.new`, { force: true });
   await rm(pending(dataDir), { force: true });
@@ -92,7 +95,7 @@ async function readOwn<T>(path: string, isWhole: (value: T) => boolean): Promise
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && isWhole(value as T)) return value as T;
   } catch {
-    // Told below, as what is JSON and no policy is.
+    // Reported below, like JSON that is not a policy.
   }
-  throw new Error(`${path} is damaged: put it back from a backup`);
+  throw new Error(`${path} is damaged: restore it from a backup`);
 }

@@ -6,7 +6,7 @@ import { limits } from '../../limits.ts';
 import type { Principal, StoreReader } from '../../store/store.ts';
 import { accessTable } from './check-rules.ts';
 
-/** With these, whatever else a policy took away can be had back. */
+/** Operations with which an administrator can restore all other access. */
 export const restoring = [
   'getPolicy',
   'updatePolicy',
@@ -18,11 +18,12 @@ export const restoring = [
 export type PrincipalsReader = Pick<StoreReader, 'storedPrincipals' | 'storedAdministrators'>;
 
 /**
- * Holds only as long as nobody else changes rules or principals: to be asked in the policy's turn.
+ * Requires that an administrator remains. Must be called in the queue of the policy, so that rules and
+ * principals do not change concurrently.
  *
- * @param changed - a principal as it is going to be
- * @throws CONFLICT where under these rules nobody could change them any more: no active user with a password holds
- * roles that may do all of `restoring`
+ * @param changed - a principal as it will be after the change
+ * @throws CONFLICT if no active user with a password could change these rules, that is, has roles for all
+ * operations in `restoring`
  */
 export async function requireAdministrator(
   rules: readonly AccessRule[],
@@ -42,14 +43,15 @@ export async function requireAdministrator(
   }
   throw new ServiceError(
     'CONFLICT',
-    `then no active user with a password may do all of ${restoring.join(', ')}: nobody could change it any more`,
+    `no active user with a password would be permitted all of ${restoring.join(', ')}, so the policy could not be changed again`,
     { reason: 'locks_out', operations: restoring },
   );
 }
 
 /**
- * Those with the role admin, then everybody: 400 ms at `limits.maxPrincipals`, a page at a time with room for others
- * between. Pages count from the newest, so that who is added meanwhile shifts nobody out of sight.
+ * Yields principals with the role admin, then all principals: 400 ms at `limits.maxPrincipals`, yielding to
+ * other work after each page. Pages are ordered from the newest, so principals added during the scan cannot
+ * cause others to be skipped.
  */
 async function* likeliestFirst(reader: PrincipalsReader): AsyncGenerator<Principal> {
   yield* reader.storedAdministrators(limits.maxPerPage);

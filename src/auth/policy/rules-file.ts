@@ -12,11 +12,11 @@ import { writeRefusal } from '../../write-errors.ts';
 import { checkRules } from './check-rules.ts';
 
 /**
- * The rules of a file that people write, YAML or JSON: `rules:`, as in the body of updatePolicy. Undefined where there
- * is no such file.
+ * Reads the rules of an editable policy file, YAML or JSON: `rules:`, as in the body of updatePolicy.
+ * Undefined if there is no such file.
  *
- * @param ignored - operations whose rules are passed over
- * @throws CONFLICT that says what is wrong with the file, whatever was put in its place
+ * @param ignored - operations whose rules are ignored
+ * @throws CONFLICT with the reason if the file is invalid or not a regular file
  */
 export function readRulesFile(
   path: string,
@@ -33,24 +33,24 @@ export function readRulesFile(
   }
 }
 
-/** New rules on disk beside the file that they are for. Either is done with them. */
+/** New rules on disk next to the file that they will replace. Call either `replace` or `discard`. */
 export interface PreparedRules {
-  /** Puts them in the place of the file. */
+  /** Replaces the file with the new rules. */
   replace(): Promise<void>;
   discard(): Promise<void>;
 }
 
 /**
- * Prepares new rules for the file and flushes them beside it: what can fail for want of room or rights, or because
- * something else lies there, fails here, and leaves nothing behind.
+ * Writes and flushes new rules next to the file, so that missing space, missing permissions or a target that
+ * is not a file are detected here, with nothing left behind.
  *
- * @throws CONFLICT where the file cannot be replaced as things are; UNAVAILABLE where the disk is full or fails
+ * @throws CONFLICT if the file cannot be replaced; UNAVAILABLE if the disk is full or fails
  */
 export async function prepareRulesFile(path: string, rules: readonly AccessRule[]): Promise<PreparedRules> {
-  // A link is followed: what it names is replaced, and the link stays.
+  // A symbolic link is followed: its target is replaced, and the link is kept.
   const target = await realpath(path).catch(() => path);
   const found = await stat(target).catch(() => undefined);
-  if (found?.isFile() === false) throw unwritable('CONFLICT', 'it is no file');
+  if (found?.isFile() === false) throw unwritable('CONFLICT', 'it is not a regular file');
   const next = `${target}.next`;
   const discard = () => rm(next, { force: true });
   try {
@@ -72,7 +72,7 @@ export async function prepareRulesFile(path: string, rules: readonly AccessRule[
   };
 }
 
-/** A rule a line, so that a comparison of two files reads well. */
+/** Writes one rule per line, so that files can be compared line by line. */
 function textOf(path: string, rules: readonly AccessRule[]): string {
   if (/\.ya?ml$/i.test(path)) return stringify({ rules }, { aliasDuplicateObjects: false });
   return `{"rules":[\n${rules.map((rule) => JSON.stringify(rule)).join(',\n')}\n]}\n`;
@@ -94,7 +94,10 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** JSON is YAML. A key that comes twice is an error, and no alias is followed: a few of them could mean gigabytes. */
+/**
+ * Parses YAML, of which JSON is a subset. Repeated keys are rejected, and aliases are not resolved because a
+ * few of them could expand to gigabytes.
+ */
 function parseText(text: string): unknown {
   if (isDeep(text)) throw unusable('it is nested too deeply');
   try {
@@ -105,7 +108,7 @@ function parseText(text: string): unknown {
     if (repeatedKey(document) !== undefined) throw unusable('its keys must be unique');
     return document.toJS({ maxAliasCount: 0 });
   } catch (error) {
-    // The parser's own word for an alias that it may not follow, and for nesting that its stack has no room for.
+    // The parser throws these for an unresolved alias and for nesting that overflows its stack.
     if (error instanceof ReferenceError || error instanceof RangeError)
       throw unusable('it has aliases, or is nested too deeply');
     throw error;
@@ -113,8 +116,8 @@ function parseText(text: string): unknown {
 }
 
 /**
- * Whether brackets, indentation or the dashes of one line could nest further than rules ever do. Asked of the text,
- * because the parser goes down without a limit: 100,000 dashes on a line end the process.
+ * Reports whether brackets, indentation or dashes on one line could nest deeper than rules ever do. Checked
+ * on the text because the parser recurses without a limit: 100,000 dashes on a line crash the process.
  */
 function isDeep(text: string): boolean {
   let [brackets, indentation, marks, atStart] = [0, 0, 0, true];
@@ -130,7 +133,7 @@ function isDeep(text: string): boolean {
   return false;
 }
 
-/** Rules have three levels; ids and roles have no dashes. */
+/** Rules have three levels, and ids and roles contain no dashes. */
 const maxDepth = 64;
 
 function unwritable(code: ErrorCode, reason: string): ServiceError {

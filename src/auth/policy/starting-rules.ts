@@ -5,9 +5,9 @@ import { defaultRules, type PolicyDefaults, withSettings } from './default-rules
 import type { KeptPolicy } from './kept-policy.ts';
 
 /**
- * What a start makes of the policy that an earlier program kept: rules for operations that there are no more go, and
- * operations that are new get their default rule. Settings apply that have changed since the last start. Otherwise,
- * between programs of the same contract, it is the same policy.
+ * Returns the rules for a start with a stored policy. Rules of operations that no longer exist are removed,
+ * new operations get their default rule, and settings that changed since the last start are applied. With the
+ * same contract and settings, the policy is unchanged.
  */
 export function startingRules(
   rules: readonly AccessRule[],
@@ -17,7 +17,8 @@ export function startingRules(
   const known = new Set(operations);
   const ruled = new Set(rules.map(({ operation }) => operation));
   const exists = new Set<string>(operationIds);
-  // Earlier programs did not record the settings: then only a policy that was never changed follows them.
+  // Earlier versions of the program did not store the settings. Then they apply only to a policy that was
+  // never changed.
   const hasChanged = (setting: keyof PolicyDefaults) =>
     settings === undefined ? version === 1 : settings[setting] !== defaults[setting];
   const stay = rules.filter(({ operation }) => exists.has(operation));

@@ -4,43 +4,47 @@ import { AlertUpdateInput } from './alert.ts';
 import { oneOf, type Static } from './common.ts';
 import { anyObject, count, list, optional, part, shape, text, uuid } from './fields.ts';
 
-/** What `POST /api/v1/alerts/bulk` takes: one change, and to which alerts. */
+/** Body of `POST /api/v1/alerts/bulk`: one change, and the alerts to apply it to. */
 export const AlertBulkInput = shape('AlertBulkInput', {
   ids: optional(
-    list(uuid('An alert.'), 'The alerts, each changed once however often it is named; or `filter`.', {
-      minItems: 1,
-      maxItems: limits.maxBulkIds,
-    }),
+    list(
+      uuid('Identifier of an alert.'),
+      'Alerts to change, if there is no `filter`. Repeated identifiers count once.',
+      {
+        minItems: 1,
+        maxItems: limits.maxBulkIds,
+      },
+    ),
   ),
   filter: optional(
     anyObject(
-      `Filters of the list of alerts by name, each with a value or an array of values; \`{}\` is all alerts. Which alerts they are is decided once, before the first is changed; more than ${limits.maxBulkAlerts} are refused with their number.`,
+      `Filters as in the list of alerts, by name, each with a value or an array of values; \`{}\` matches all alerts. The alerts are selected once, before the first change; if more than ${limits.maxBulkAlerts} match, the request is rejected with their number.`,
     ),
   ),
   change: AlertUpdateInput,
 });
 export type AlertBulkInput = Static<typeof AlertBulkInput>;
 
-/** What became of it. Alerts that could not be changed don't keep others from being changed. */
+/** Result of a bulk update. A failed alert does not prevent changes of the others. */
 export const AlertBulkAnswer = part(
   {
-    matched: count('Alerts that were named or matched.'),
-    changed: count('Alerts that were changed.'),
-    unchanged: count('Alerts that were so already.'),
-    failed_total: count('Alerts that could not be changed.'),
+    matched: count('Number of alerts that were named or matched.'),
+    changed: count('Number of alerts that were changed.'),
+    unchanged: count('Number of alerts that already had the requested values.'),
+    failed_total: count('Number of alerts that could not be changed.'),
     failed: list(
       part(
         {
-          id: uuid('The alert.'),
-          code: oneOf(Object.keys(errorCodes) as ErrorCode[], { description: 'For machines.' }),
-          reason: text('For people.'),
+          id: uuid('Identifier of the alert.'),
+          code: oneOf(Object.keys(errorCodes) as ErrorCode[], { description: 'Error code.' }),
+          reason: text('Error message.'),
         },
         'An alert that could not be changed.',
       ),
-      `The first ${limits.maxReportedErrors} of these.`,
+      `The first ${limits.maxReportedErrors} alerts that could not be changed.`,
       { maxItems: limits.maxReportedErrors },
     ),
   },
-  'What became of the alerts.',
+  'Result of the bulk update.',
 );
 export type AlertBulkAnswer = Static<typeof AlertBulkAnswer>;

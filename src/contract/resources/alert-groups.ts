@@ -5,47 +5,54 @@ import { count, flag, list, optional, ordinal, part, severity, text, timestamp }
 
 const statuses = part(
   {
-    new: count('Alerts that nobody has looked at.'),
-    in_progress: count('Alerts that somebody works on.'),
-    resolved: count('Alerts that are resolved.'),
-    suppressed: count('Alerts that are suppressed.'),
-    archived: count('Alerts that are archived.'),
+    new: count('Number of new alerts.'),
+    in_progress: count('Number of alerts in progress.'),
+    resolved: count('Number of resolved alerts.'),
+    suppressed: count('Number of suppressed alerts.'),
+    archived: count('Number of archived alerts.'),
   } satisfies Record<(typeof alertStatuses)[number], unknown>,
-  'Alerts by status.',
+  'Number of alerts by status.',
 );
 
-/** What `GET /api/v1/alerts/groups` answers. */
+/** Response of `GET /api/v1/alerts/groups`. */
 export const AlertGroups = part(
   {
-    by: oneOf(alertGroupings, { description: 'What the alerts of a group share.' }),
+    by: oneOf(alertGroupings, { description: 'Attribute by which the alerts are grouped.' }),
     groups: list(
       part(
         {
-          value: optional(text('What they share; absent for the group of those that lack it.')),
-          alerts: ordinal('Alerts of the group.'),
-          findings: ordinal('Occurrences that they count.'),
-          severity: severity('The highest of their severities.'),
+          value: optional(
+            text(
+              'Value that the alerts of the group share; absent for the group of alerts without the attribute.',
+            ),
+          ),
+          alerts: ordinal('Number of alerts in the group.'),
+          findings: ordinal('Sum of the occurrences of these alerts.'),
+          severity: severity('Highest severity in the group.'),
           first_seen: timestamp('First occurrence, in event time.'),
           last_seen: timestamp('Last occurrence, in event time.'),
           statuses,
         },
-        'Alerts that have a value in common.',
+        'Alerts that share a value.',
       ),
       'The largest groups: most alerts first, then most findings.',
       { maxItems: limits.maxPerPage },
     ),
-    alerts: count('Alerts that match, each once.'),
-    findings: count('Occurrences that these count.'),
-    distinct: count('Groups that were told apart, shown or not.'),
+    alerts: count('Number of matching alerts, each counted once.'),
+    findings: count('Sum of the occurrences of the matching alerts.'),
+    distinct: count('Number of groups that were counted separately, including those not listed.'),
     others: part(
-      { alerts: count('Alerts of groups that are not shown.'), findings: count('Their occurrences.') },
-      'What is not in the groups shown, exactly. By asset_id, an alert counts for each of its assets.',
+      {
+        alerts: count('Number of alerts in groups that are not listed.'),
+        findings: count('Sum of their occurrences.'),
+      },
+      'Exact totals of the groups that are not listed. When grouped by asset_id, an alert counts for each of its assets.',
     ),
     complete: flag(
-      `Whether all groups were told apart. If not, there are more than ${limits.maxAlertGroups}, and values that only older alerts have are counted in \`others\`, however many these are.`,
+      `Whether all groups were counted separately. If false, there are more than ${limits.maxAlertGroups} groups, and values that only older alerts have are counted in \`others\`, even if they are frequent.`,
     ),
   },
-  'Alerts by what they have in common.',
+  'Alerts grouped by an attribute.',
 );
 export type AlertGroups = Static<typeof AlertGroups>;
 export type AlertGroup = AlertGroups['groups'][number];

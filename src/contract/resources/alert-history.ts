@@ -4,25 +4,25 @@ import { list, optional, part, shape, text, timestamp, uuid } from './fields.ts'
 
 const tags = (description: string) => optional(list(text('A tag.'), description));
 
-/** One thing that happened to an alert. */
+/** One change of an alert. */
 export const AlertHistory = shape('AlertHistory', {
-  alert_id: uuid('The alert.'),
-  at: timestamp('When.'),
+  alert_id: uuid('Identifier of the alert.'),
+  at: timestamp('Time of the change.'),
   action: oneOf(alertActions, {
     description:
-      'What happened. Occurrences that are merely counted are not told. `raised` and `recurred` (it follows a resolved alert) are how an alert begins, with the severity in `to`; `overridden` is an override of the AI verdict; `triaged` is a change of that verdict after the first one; `silenced` and `unsilenced` name the silence, `folded` and `unfolded` the alert that stands for it.',
+      'Kind of change. Further occurrences of an alert are not recorded. An alert starts with `raised`, or with `recurred` if it follows a resolved alert; `to` is its severity. `overridden` is an override of the AI verdict, `triaged` a change of that verdict after the first one. `silenced` and `unsilenced` name the silence, `folded` and `unfolded` the summary alert.',
   }),
   actor: part(
     {
-      id: text('Identifier of the principal; `system` for what findings and the service itself do.'),
-      name: optional(text('Name of the principal, as it was then.')),
+      id: text('Identifier of the principal; `system` for changes by findings or by the service.'),
+      name: optional(text('Name of the principal at that time.')),
     },
-    'Who.',
+    'Principal that made the change.',
   ),
-  from: optional(text('What it was; absent where it was nothing.')),
-  to: optional(text('What it became; absent where that is nothing.')),
+  from: optional(text('Previous value; absent if it was empty.')),
+  to: optional(text('New value; absent if it is empty.')),
   added: tags('Tags that were added.'),
-  removed: tags('Tags that were taken away.'),
-  reason: optional(text('Why, where an operator gave a reason.')),
+  removed: tags('Tags that were removed.'),
+  reason: optional(text('Reason, if the user gave one.')),
 });
 export type AlertHistory = Static<typeof AlertHistory>;

@@ -29,64 +29,74 @@ const evidence = Type.Unsafe<Readonly<Record<string, Figure | boolean | readonly
     type: ['number', 'string', 'boolean', 'array'],
     items: { type: ['number', 'string'] },
   },
-  description: 'What the detector saw, by name, as of the latest occurrence.',
+  description: 'Values that the detector observed, by name, as of the latest occurrence.',
 });
 
 const texts = (item: string, description: string) => optional(list(text(item), description));
 const signature = part(
   {
-    cves: texts('CVE-<year>-<number>.', 'Vulnerabilities that it is about.'),
-    references: texts('A URL or a name.', 'Where more is said of it.'),
+    cves: texts(
+      'A CVE identifier: CVE-<year>-<number>.',
+      'CVE identifiers of the vulnerabilities that the signature covers.',
+    ),
+    references: texts('A URL or a name.', 'References with more information.'),
     metadata: optional(
       list(
-        part({ key: text('Its name.'), values: list(text('A value.'), 'Its values.') }, 'One statement.'),
-        'What its author says of it.',
+        part(
+          { key: text('Name of the entry.'), values: list(text('A value.'), 'Values of the entry.') },
+          'A metadata entry.',
+        ),
+        'Metadata from the author of the signature.',
       ),
     ),
   },
-  'The signature that matched, as the sensor describes it.',
+  'The signature that matched, as described by the sensor.',
 );
 const payload = part(
   {
-    data: optional(text(`The first ${limits.maxAlertPayloadBytes} bytes that matched, in base64.`)),
-    printable: optional(text('The same as text, where the sensor sent no bytes.')),
-    packet: optional(text(`The first ${limits.maxAlertPacketBytes} bytes of the packet, in base64.`)),
+    data: optional(
+      text(`First ${limits.maxAlertPayloadBytes} bytes of the payload that matched, in base64.`),
+    ),
+    printable: optional(text('The payload as text, if the sensor sent no bytes.')),
+    packet: optional(text(`First ${limits.maxAlertPacketBytes} bytes of the packet, in base64.`)),
   },
-  'Traffic of the latest occurrence that came with any. Its sender chose the bytes: show them as text only.',
+  'Traffic of the latest occurrence that included some. The bytes are controlled by the sender of the traffic: display them only as text.',
 );
 
 export const Alert = shape('Alert', {
-  title: text('What happened, in a line.'),
-  description: optional(text('What it means.')),
+  title: text('Summary of the alert in one line.'),
+  description: optional(text('Explanation of the alert.')),
   category: optional(text('Category of the rule.')),
   rule_id: text('Suricata gid:sid, Zeek notice type, or the UUID of a Sigma rule.'),
   rule_name: text('Name of the rule.'),
-  rule_source: oneOf(ruleSources, { description: 'Where the rule comes from.' }),
-  severity: severity('How bad it would be.'),
-  status: oneOf(alertStatuses, { description: 'Where the work on it stands.' }),
-  verdict: optional(verdict('What an analyst found.')),
-  priority: optional(oneOf(priorities, { description: 'How soon it is to be worked on.' })),
+  rule_source: oneOf(ruleSources, { description: 'Source of the rule.' }),
+  severity: severity('Severity of the alert.'),
+  status: oneOf(alertStatuses, { description: 'Status of the work on the alert.' }),
+  verdict: optional(verdict('Verdict of the analyst.')),
+  priority: optional(oneOf(priorities, { description: 'Priority of the work on the alert.' })),
   risk_score: optional(between(0, 100, 'Contribution to the risk of its assets.')),
-  confidence: optional(real('How sure the rule is, 0 to 1.', { minimum: 0, maximum: 1 })),
-  src_ip: optional(address('Source of the activity.')),
-  src_port: optional(between(0, 65535, 'Port of the source, of the first occurrence.')),
-  dst_ip: optional(address('Target of the activity.')),
-  dst_port: optional(between(0, 65535, 'Port of the target, of the first occurrence.')),
+  confidence: optional(real('Confidence of the rule, from 0 to 1.', { minimum: 0, maximum: 1 })),
+  src_ip: optional(address('Source address of the activity.')),
+  src_port: optional(between(0, 65535, 'Source port of the first occurrence.')),
+  dst_ip: optional(address('Destination address of the activity.')),
+  dst_port: optional(between(0, 65535, 'Destination port of the first occurrence.')),
   transport: optional(text('Transport protocol in lower case.')),
-  domain: optional(text('Name concerned.')),
-  asset_ids: list(uuid('An asset.'), 'Assets concerned.'),
-  event_ids: list(uuid('An event.'), 'A bounded sample of the events that show it.'),
+  domain: optional(text('Domain name concerned.')),
+  asset_ids: list(uuid('Identifier of an asset.'), 'Assets concerned.'),
+  event_ids: list(uuid('Identifier of an event.'), 'A bounded sample of the events that caused the alert.'),
   sensors: optional(
     list(
       part(
         {
-          id: uuid('The principal.'),
-          name: optional(text('Its name when it was last counted.')),
-          count: ordinal('Occurrences that rest on its events, on them alone or with others.'),
+          id: uuid('Identifier of the principal.'),
+          name: optional(text('Name of the principal when it was last counted.')),
+          count: ordinal(
+            'Number of occurrences that are based on its events, alone or with events of other sensors.',
+          ),
         },
         'A sensor.',
       ),
-      'Sensors that sent what it rests on, those that came first; with one entry, no other sensor confirms it. Absent where that is unknown.',
+      'Sensors whose events the alert is based on, in order of appearance. A single entry means that no other sensor confirms the alert. Absent if unknown.',
     ),
   ),
   mitre: optional(
@@ -101,89 +111,91 @@ export const Alert = shape('Alert', {
   evidence: optional(evidence),
   signature: optional(signature),
   payload: optional(payload),
-  count: ordinal('Occurrences so far. An activity that goes on is one occurrence a day.'),
-  first_seen: timestamp('First occurrence, or when the activity began, in event time.'),
-  last_seen: timestamp('Last occurrence, or newest event of an activity that goes on, in event time.'),
-  dedup_key: text('What occurrences share that are counted as one alert.'),
-  silence_id: optional(uuid('The silence by which it is suppressed.')),
+  count: ordinal('Number of occurrences so far. A continuing activity counts once per day.'),
+  first_seen: timestamp('Time of the first occurrence, or start of a continuing activity, in event time.'),
+  last_seen: timestamp(
+    'Time of the last occurrence, or of the newest event of a continuing activity, in event time.',
+  ),
+  dedup_key: text('Key that all occurrences of the alert share.'),
+  silence_id: optional(uuid('Identifier of the silence that suppresses the alert.')),
   folded_into: optional(
     uuid(
-      'The alert that stands for it, and for others of its rule that came at the same time; suppressed so.',
+      'Identifier of the summary alert that represents this alert and others of the same rule and time; this alert is suppressed.',
     ),
   ),
-  previous_alert_id: optional(uuid('The resolved or archived alert of which this is the recurrence.')),
-  assignee: optional(text('Who works on it.')),
+  previous_alert_id: optional(uuid('Identifier of the resolved or archived alert that recurred.')),
+  assignee: optional(text('Name of the user the alert is assigned to.')),
   tags,
-  note_count: count('Notes attached.'),
+  note_count: count('Number of notes.'),
   ai_verdict: optional(
     part(
       {
-        verdict: verdict('What the model found.'),
-        confidence: real('How sure it is, 0 to 1.', { minimum: 0, maximum: 1 }),
-        model: text('Which model.'),
-        reasons: list(text('A reason.'), 'Why.'),
-        at: timestamp('When.'),
+        verdict: verdict('Verdict of the model.'),
+        confidence: real('Confidence of the model, from 0 to 1.', { minimum: 0, maximum: 1 }),
+        model: text('Name and version of the model.'),
+        reasons: list(text('A reason.'), 'Reasons for the verdict.'),
+        at: timestamp('Time of the verdict.'),
       },
-      'What an AI found.',
+      'Verdict of an AI model.',
     ),
   ),
   override: optional(
     part(
       {
-        verdict: verdict('What the operator found.'),
-        reason: text('Why.'),
-        by: text('Who.'),
-        at: timestamp('When.'),
+        verdict: verdict('Verdict of the user.'),
+        reason: text('Reason for the override.'),
+        by: text('Name of the user.'),
+        at: timestamp('Time of the override.'),
       },
-      "An operator's override of an AI verdict.",
+      'Override of the AI verdict by a user.',
     ),
   ),
   transparency: optional(
     part(
       {
-        leaf_index: count('Position of its entry in the log.'),
-        tree_size: count('Size of the tree whose signed head first covered it.'),
+        leaf_index: count('Leaf index of the log entry of the alert.'),
+        tree_size: count('Size of the first signed tree head that covers the entry.'),
         leaf_hash: hex32('SHA-256(0x00 ‖ canonical bytes) of the entry.'),
       },
-      'Where the transparency log has it; absent below high and until it is in.',
+      'Position of the alert in the transparency log; absent below severity high and until the alert is logged.',
     ),
   ),
-  created_at: timestamp('When it was raised.'),
-  updated_at: timestamp('When it last changed.'),
-  version: ordinal('Grows with every change; for If-Match.'),
+  created_at: timestamp('Time at which the alert was raised.'),
+  updated_at: timestamp('Time of the last change.'),
+  version: ordinal('Version, increased by every change; use it with If-Match.'),
 });
 export type Alert = Static<typeof Alert>;
 
-/** What `PUT /api/v1/alerts/:alert_id` may change. */
+/** Body of `PUT /api/v1/alerts/:alert_id`. */
 export const AlertUpdateInput = shape('AlertUpdateInput', {
   status: optional(
-    oneOf(alertStatuses, { description: 'New status; INVALID_TRANSITION where not allowed.' }),
+    oneOf(alertStatuses, { description: 'New status; INVALID_TRANSITION if the transition is not allowed.' }),
   ),
   verdict: optional(
     Type.Unsafe<(typeof verdicts)[number] | '' | null>({
       type: ['string', 'null'],
       enum: [...verdicts, '', null],
-      description: 'What you found; null or empty to withdraw it.',
+      description: 'Verdict of the analyst; null or empty to withdraw it.',
     }),
   ),
-  priority: optional(oneOf(priorities, { description: 'How soon it is to be worked on.' })),
-  severity: optional(severity('Corrected severity; at high it is logged.')),
+  priority: optional(oneOf(priorities, { description: 'Priority of the work on the alert.' })),
+  severity: optional(severity('Corrected severity; an alert that reaches high is logged.')),
   assignee: optional(
     Type.Unsafe<string | null>({
       type: ['string', 'null'],
       maxLength: 200,
-      description: 'Name of the active user who works on it; null or empty to withdraw it.',
+      description: 'Name of the active user to assign the alert to; null or empty to unassign it.',
     }),
   ),
   tags: optional(tags),
-  note: optional(text('Appended as a note.', { minLength: 1, maxLength: 10_000 })),
+  note: optional(text('Text of a note to add.', { minLength: 1, maxLength: 10_000 })),
   ai_override: optional(
     part(
       {
-        verdict: verdict('What is right.'),
-        reason: text('Why.', { minLength: 1, maxLength: 2000 }),
+        verdict: verdict('Verdict that replaces that of the model.'),
+        reason: text('Reason for the override.', { minLength: 1, maxLength: 2000 }),
       },
-      'Overrides the AI verdict; is logged.',
+      'Overrides the AI verdict; the override is logged.',
     ),
   ),
 });

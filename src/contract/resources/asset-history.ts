@@ -4,26 +4,28 @@ import { address, list, optional, part, shape, text, timestamp, uuid } from './f
 
 export const actorKinds = ['principal', 'scan', 'network'] as const;
 
-/** One thing that happened to an asset. */
+/** One change of an asset. */
 export const AssetHistory = shape('AssetHistory', {
-  asset_id: uuid('The asset.'),
-  at: timestamp('When; of what the network showed, the time of the event that did.'),
-  action: oneOf(assetActions, { description: 'What happened.' }),
+  asset_id: uuid('Identifier of the asset.'),
+  at: timestamp('Time of the change. For changes observed in traffic, the time of the event.'),
+  action: oneOf(assetActions, { description: 'Kind of change.' }),
   by: part(
     {
-      kind: oneOf(actorKinds, { description: 'A person or program, a scan, or the events themselves.' }),
-      id: optional(text('Which principal or scan.')),
+      kind: oneOf(actorKinds, {
+        description: 'Cause of the change: a principal, a scan, or network events.',
+      }),
+      id: optional(text('Identifier of the principal or scan.')),
       name: optional(text('Name of the principal.')),
     },
-    'Who caused it.',
+    'Cause of the change.',
   ),
-  ip_address: optional(address('The address that came or went.')),
-  mac_address: optional(text('The link-layer address that came or went.')),
-  hostname: optional(text('The name that came.')),
-  state: optional(oneOf(assetStates, { description: 'The state that it has since.' })),
-  fields: optional(list(text('An attribute.'), 'What was edited.')),
-  other_asset_id: optional(uuid('The asset that it was merged with, or split from or into.')),
-  identifiers: optional(list(text('An IP or MAC address.'), 'What moved with it.')),
-  reason: optional(text('Why, where the network alone does not say it.')),
+  ip_address: optional(address('IP address that was added or removed.')),
+  mac_address: optional(text('MAC address that was added or removed.')),
+  hostname: optional(text('Host name that was added.')),
+  state: optional(oneOf(assetStates, { description: 'New state of the asset.' })),
+  fields: optional(list(text('An attribute.'), 'Attributes that were edited.')),
+  other_asset_id: optional(uuid('Identifier of the asset that it was merged with, or split from or into.')),
+  identifiers: optional(list(text('An IP or MAC address.'), 'Identifiers that moved between the assets.')),
+  reason: optional(text('Reason, if the other attributes do not show it.')),
 });
 export type AssetHistory = Static<typeof AssetHistory>;

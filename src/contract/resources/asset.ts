@@ -28,77 +28,93 @@ import {
   uuid,
 } from './fields.ts';
 
-export const riskLevel = oneOf(riskLevels, { description: 'The score in words.' });
+export const riskLevel = oneOf(riskLevels, { description: 'Risk level of the score.' });
 
 const most = { maxItems: limits.maxCurrentAddresses };
 const words = { maxLength: maxLineLength };
-const name = line('What people call it.', { minLength: 1, maxLength: maxLineLength });
-const kind = oneOf(assetKinds, { description: 'What it is.' });
-const criticality = oneOf(criticalities, { description: 'How much it matters.' });
-const state = oneOf(assetStates, { description: 'What the network shows starts staged.' });
+const name = line('Name of the asset.', { minLength: 1, maxLength: maxLineLength });
+const kind = oneOf(assetKinds, { description: 'Kind of asset.' });
+const criticality = oneOf(criticalities, { description: 'Criticality of the asset.' });
+const state = oneOf(assetStates, {
+  description: 'State of the asset. Assets discovered in traffic start as staged.',
+});
 const tags = list(line('A tag.', { minLength: 1, maxLength: 100 }), 'Free labels.', {
   maxItems: maxTags,
 });
-/** @param none - what an empty text means, @param heard - the same of what the network says something of, too */
+/**
+ * `none` and `heard` say what an empty text means; `heard` is for attributes that are also discovered in
+ * traffic.
+ */
 const described = (none: string, heard: string) => ({
   os: optional(line(`Operating system${heard}.`, words)),
-  vendor: optional(line(`Maker of the device${heard}.`, words)),
-  owner: optional(line(`Who answers for it${none}.`, words)),
+  vendor: optional(line(`Vendor of the device${heard}.`, words)),
+  owner: optional(line(`Owner of the asset${none}.`, words)),
   notes: optional(lines(`Free text${none}.`, { maxLength: maxNotesLength })),
 });
-const unsaid = '; empty to leave it to what the network shows';
+const unsaid = '; empty to use the value discovered in traffic';
 
 export const Asset = shape('Asset', {
   name,
   kind,
-  ip_addresses: list(address('An address.'), 'Addresses that it has now.', most),
-  mac_addresses: list(text('A link-layer address.'), 'Lowercase with colons.', most),
-  hostnames: list(text('A name.', { maxLength: maxLineLength }), 'Names that it goes by.', most),
+  ip_addresses: list(address('An IP address.'), 'Current IP addresses.', most),
+  mac_addresses: list(text('A MAC address.'), 'MAC addresses, in lower case with colons.', most),
+  hostnames: list(text('A host name.', { maxLength: maxLineLength }), 'Host names.', most),
   ...described('', ''),
   criticality,
   tags,
   state,
-  source: oneOf(assetSources, { description: 'How it became known.' }),
-  first_seen: optional(timestamp('First sign of it; absent until there is one.')),
-  last_seen: optional(timestamp('Last sign of it.')),
-  risk_score: between(0, 100, 'Risk by its alerts and criticality.'),
+  source: oneOf(assetSources, { description: 'How the asset was discovered.' }),
+  first_seen: optional(timestamp('Time at which the asset was first seen; absent until then.')),
+  last_seen: optional(timestamp('Time at which the asset was last seen.')),
+  risk_score: between(0, 100, 'Risk score of the asset, from its alerts and criticality.'),
   risk_level: riskLevel,
-  open_alerts: count('Alerts on it that are not resolved, suppressed or archived.'),
-  service_count: count('Services open on it.'),
-  version: ordinal('Grows with every change by people, not with what the network shows; for If-Match.'),
+  open_alerts: count('Number of alerts on the asset that are not resolved, suppressed or archived.'),
+  service_count: count('Number of open services.'),
+  version: ordinal(
+    'Version, increased by every change by a user but not by discovery; use it with If-Match.',
+  ),
 });
 export type Asset = Static<typeof Asset>;
 
-/** What `POST` and `PUT` may set. */
+/** Attributes that `POST` and `PUT` can set. */
 const settable = {
   name: optional(name),
   kind: optional(kind),
-  ip_addresses: optional(list(address('An address of one host.'), 'Addresses that it has now.', most)),
-  mac_addresses: optional(list(mac('A link-layer address of one host.'), 'In any usual spelling.', most)),
-  hostnames: optional(list(hostname('A host name.'), `Names that it goes by${unsaid}.`, most)),
-  ...described('; empty for none', unsaid),
+  ip_addresses: optional(list(address('A unicast IP address.'), 'Current IP addresses.', most)),
+  mac_addresses: optional(
+    list(mac('A unicast MAC address.'), 'MAC addresses, in any common notation.', most),
+  ),
+  hostnames: optional(list(hostname('A host name.'), `Host names${unsaid}.`, most)),
+  ...described('; empty to remove it', unsaid),
   criticality: optional(criticality),
   tags: optional(tags),
   state: optional(state),
 };
 
-/** A name, an address or a host name it must have. Defaults: unknown, medium, managed; named after what it has. */
+/**
+ * Requires a name, an IP or MAC address, or a host name. Defaults: kind unknown, criticality medium, state
+ * managed; the name defaults to an identifier.
+ */
 export const AssetInput = shape('AssetInput', settable);
 export type AssetInput = Static<typeof AssetInput>;
 
-/** A list replaces the one that is there. */
+/** A list replaces the current list. */
 export const AssetUpdateInput = shape('AssetUpdateInput', settable);
 export type AssetUpdateInput = Static<typeof AssetUpdateInput>;
 
 export const AssetMergeInput = shape('AssetMergeInput', {
-  into: uuid('The asset that takes over everything and stays.'),
+  into: uuid('Identifier of the asset that remains and takes over everything.'),
 });
 export type AssetMergeInput = Static<typeof AssetMergeInput>;
 
 export const AssetSplitInput = shape('AssetSplitInput', {
-  identifiers: list(identifier('An IP or MAC address of the asset.'), 'What the new asset gets.', {
-    minItems: 1,
-    ...most,
-  }),
+  identifiers: list(
+    identifier('An IP or MAC address of the asset.'),
+    'Identifiers to move to the new asset.',
+    {
+      minItems: 1,
+      ...most,
+    },
+  ),
 });
 export type AssetSplitInput = Static<typeof AssetSplitInput>;

@@ -3,22 +3,31 @@ import { oneOf, type Static } from './common.ts';
 import { address, list, optional, ordinal, part, shape, text, timestamp, uuid } from './fields.ts';
 
 /**
- * Who did or read what. An entry of the transparency log, whose form has no room for a request id, is named by the
- * record of the call that caused it: `entry_id` of the list finds it.
+ * One audited call. Entries of the transparency log carry no request id; the audit record of a call lists the
+ * entries that it caused, and the filter `entry_id` finds the record.
  */
 export const AuditRecord = shape('AuditRecord', {
-  actor: text('Who: the id of a principal, or anonymous.'),
-  actor_name: optional(text('Its name at that time; of a login, the name that was given.')),
-  operation: text('Operation id of the OpenAPI document; several, where calls of many are counted together.'),
-  resource: optional(part({ type: text('Kind.'), id: text('Identifier.') }, 'On what.')),
-  request_id: text('X-Request-Id of the answer.'),
-  source_address: address('From where; :: where calls from many addresses are counted together.'),
+  actor: text('Identifier of the principal, or anonymous.'),
+  actor_name: optional(
+    text('Name of the principal at that time; for a login, the username that was entered.'),
+  ),
+  operation: text(
+    'Operation id of the OpenAPI document; several ids if calls of many operations are counted together.',
+  ),
+  resource: optional(
+    part(
+      { type: text('Type of the resource.'), id: text('Identifier of the resource.') },
+      'Resource concerned.',
+    ),
+  ),
+  request_id: text('X-Request-Id of the response.'),
+  source_address: address('Address of the caller; :: if calls from many addresses are counted together.'),
   outcome: oneOf(auditOutcomes, {
-    description: 'success; refused: no credentials, bad ones, or not allowed; failed: anything else.',
+    description: 'success; refused: credentials missing, invalid or insufficient; failed: any other error.',
   }),
   code: optional(
     text(
-      'Error code. WORKER_LOST and CANCELLED: nobody was told whether a change was made, and it may have been.',
+      'Error code. With WORKER_LOST and CANCELLED the caller did not learn whether the change was made; it may have been.',
     ),
   ),
   reason: optional(
@@ -26,18 +35,18 @@ export const AuditRecord = shape('AuditRecord', {
   ),
   count: optional(
     ordinal(
-      'Calls that this record stands for, with a reason records that were rejected: those of one caller, of its minute, past what gets records of their own. ' +
-        'The other members are those of the first. Absent for one call.',
+      'Number of calls (with a reason: of rejected records) that this audit record aggregates: those of one caller within one minute, beyond the limit for individual records. ' +
+        'The other attributes are those of the first call. Absent for a single call.',
     ),
   ),
   entry_ids: optional(
     list(
-      uuid('An entry.'),
-      'The entries of the transparency log that the call caused, that of a backup as soon as it is complete.' +
-        ' Not of a count.',
+      uuid('Identifier of an entry.'),
+      'Entries of the transparency log that the call caused; for a backup, after it has completed.' +
+        ' Absent if there is a count.',
       { maxItems: maxEntryIds },
     ),
   ),
-  time: timestamp('When it was answered; of a count, when the minute was over.'),
+  time: timestamp('Time of the response; for a count, the end of the minute.'),
 });
 export type AuditRecord = Static<typeof AuditRecord>;

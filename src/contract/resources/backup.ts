@@ -5,32 +5,32 @@ import { SignedTreeHead } from './transparency.ts';
 
 export const Backup = shape('Backup', {
   state: oneOf(backupStates, {
-    description: 'completed: whole, verified, and under its own name.',
+    description: 'State of the backup. completed: complete, verified, and at its final path.',
   }),
-  error: optional(text('Why it failed.')),
-  path: optional(text('Where it lies on the host of the service; only of a completed one.')),
-  size: count('In bytes; while it is running, those written so far.'),
-  events: optional(count('Events in it.')),
-  alerts: optional(count('Alerts in it.')),
+  error: optional(text('Why the backup failed.')),
+  path: optional(text('Path on the host of the service; only for a completed backup.')),
+  size: count('Size in bytes; while the backup is running, the bytes written so far.'),
+  events: optional(count('Number of events in the backup.')),
+  alerts: optional(count('Number of alerts in the backup.')),
   private_keys: optional(
     oneOf(privateKeyStates, {
       description:
-        'Private keys of the log in it: none, encrypted in keys.age to the recipients in backup.recipient, or ' +
-        'included in key files, as in backups of earlier versions. Only of a completed one.',
+        'Whether the backup has the private keys of the log: none, encrypted in keys.age to the recipients in backup.recipient, or ' +
+        'included in key files, as in backups of earlier versions. Only for a completed backup.',
     }),
   ),
   sth: optional(SignedTreeHead),
   transparency: optional(
     part(
       {
-        leaf_index: count('Position of the entry.'),
-        tree_size: count('Size of a tree that has it.'),
-        leaf_hash: hex32('Hash of the leaf.'),
+        leaf_index: count('Leaf index of the entry.'),
+        tree_size: count('Size of a tree that contains the entry.'),
+        leaf_hash: hex32('Leaf hash of the entry.'),
       },
-      'Where its backup.created entry, of the same id, stands in the log; where that is at hand.',
+      'Position of the backup.created entry, which has the same id, in the log; if known.',
     ),
   ),
-  created_at: timestamp('When it was begun.'),
-  finished_at: optional(timestamp('When it was completed or failed.')),
+  created_at: timestamp('Time at which the backup started.'),
+  finished_at: optional(timestamp('Time at which the backup completed or failed.')),
 });
 export type Backup = Static<typeof Backup>;

@@ -1,6 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
 
-/** One of a list of strings: an `enum` in JSON Schema and OpenAPI, a union in TypeScript. */
+/**
+ * Returns the schema of a string enumeration: an `enum` in JSON Schema and OpenAPI, a union in TypeScript.
+ */
 export const oneOf = <const T extends readonly string[]>(values: T, options: { description?: string } = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
 

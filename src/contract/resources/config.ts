@@ -4,30 +4,32 @@ import { anyObject, flag, list, optional, part, shape, text } from './fields.ts'
 const setting = part(
   {
     name: text('Dotted name, as in the configuration file.'),
-    variable: text('The environment variable that sets it, too.'),
-    description: text('What it is for, and why its default is what it is.'),
-    schema: anyObject('JSON Schema of its value, with range and default.'),
+    variable: text('Environment variable that also sets it.'),
+    description: text('Purpose of the setting, and the reason for its default.'),
+    schema: anyObject('JSON Schema of the value, with range and default.'),
     source: oneOf(['default', 'file', 'environment'], {
-      description: 'Where the value in effect comes from.',
+      description: 'Source of the value in effect.',
     }),
-    secret: flag('Never shown.'),
-    read_only: optional(text('Why it cannot be changed here; absent where it can.')),
+    secret: flag('Whether the value is secret and never returned.'),
+    read_only: optional(text('Why the setting cannot be changed over the API; absent if it can.')),
   },
   'A setting.',
 );
 
 export const Config = shape('Config', {
-  active: anyObject('Settings in effect by their dotted names, without secrets.'),
-  pending: anyObject('What the next start would change; null for a setting that it would find absent.'),
-  restart_required: flag('True where the next start would change anything, secrets included.'),
+  active: anyObject('Settings in effect by dotted name, without secrets.'),
+  pending: anyObject('Settings that the next start would change; null for a setting that would be removed.'),
+  restart_required: flag('Whether the next start would change any setting, secrets included.'),
   problem: optional(
-    text('Why the next start would be refused: the file as it is now. Absent where it would not.'),
+    text('Why the service could not start with the current configuration file; absent if it could.'),
   ),
-  settings: list(setting, 'All settings there are.'),
+  settings: list(setting, 'All settings.'),
 });
 export type Config = Static<typeof Config>;
 
-/** Any subset of the settings, by dotted name or nested as in the file. Null puts one back to its default. */
+/**
+ * Any subset of the settings, by dotted name or nested as in the file. Null resets a setting to its default.
+ */
 export const ConfigInput = shape('ConfigInput', {
   settings: anyObject('Values by dotted name, or nested as in the file; null for the default.'),
 });

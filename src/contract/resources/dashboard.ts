@@ -2,17 +2,17 @@ import { alertStatuses, severities, windows } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { count, list, optional, part, real, shape, text, timestamp } from './fields.ts';
 
-export const window = oneOf(windows, { description: 'Length of time looked at, up to now.' });
+export const window = oneOf(windows, { description: 'Length of the time window, which ends now.' });
 
 const top = (description: string) =>
   list(
     part(
       {
         key: text('Address, service (`tcp/443`) or domain.'),
-        events: count('Events; never too few.'),
-        error: count('By how much `events` may be too many; 0 where it is exact.'),
-        bytes: optional(count('IP bytes, both ways; never too few.')),
-        bytes_error: optional(count('By how much `bytes` may be too many; 0 where it is exact.')),
+        events: count('Number of events; an upper bound.'),
+        error: count('Maximum by which `events` exceeds the true number; 0 if exact.'),
+        bytes: optional(count('IP bytes in both directions; an upper bound.')),
+        bytes_error: optional(count('Maximum by which `bytes` exceeds the true number; 0 if exact.')),
       },
       'One row.',
     ),
@@ -20,21 +20,21 @@ const top = (description: string) =>
   );
 
 const by = (keys: readonly string[], description: string) =>
-  part(Object.fromEntries(keys.map((key) => [key, count(`Those that are ${key}.`)])), description);
+  part(Object.fromEntries(keys.map((key) => [key, count(`Number of ${key} alerts.`)])), description);
 
-/** A point of a series: the bucket that starts at `at`. */
+/** A point of a time series: the bucket that starts at `at`. */
 export const Point = part(
-  { at: timestamp('Start of the bucket.'), value: real('Its value.') },
+  { at: timestamp('Start of the bucket.'), value: real('Value of the bucket.') },
   'One bucket of a series.',
 );
 
-/** A number of different ones, exact or estimated. */
+/** Returns the schema of a number of distinct values, exact or estimated. */
 export const different = (description: string) =>
   part(
     {
-      count: count('How many different ones.'),
+      count: count('Number of distinct values.'),
       error: real(
-        'Standard error, as a part of the count: two of three estimates are no further off. 0 where it is exact.',
+        'Relative standard error of the count: about two thirds of estimates are within it. 0 if exact.',
         { minimum: 0 },
       ),
     },
@@ -44,18 +44,18 @@ export const different = (description: string) =>
 const totals = (description: string) =>
   part(
     {
-      network_events: count('Network events.'),
-      dns_events: count('DNS events.'),
+      network_events: count('Number of network events.'),
+      dns_events: count('Number of DNS events.'),
       alerts: count(
-        'Alerts last seen in it, or last changed where that was earlier; as many as the list has of `from`.',
+        'Number of alerts last seen in the window, or last changed if that was earlier; the same number as in the list with `from`.',
       ),
       bytes: count(
-        'IP bytes of network events, both ways; those of a connection that is reported again, once.',
+        'IP bytes of network events in both directions. A connection that is reported repeatedly counts once.',
       ),
-      rejected_connections: count('Events of connections that were refused.'),
-      nxdomain: count('DNS events that say that a name does not exist.'),
-      new_assets: count('Assets first seen in it.'),
-      new_services: count('Services first seen in it.'),
+      rejected_connections: count('Number of events of rejected connections.'),
+      nxdomain: count('Number of DNS events with response code NXDOMAIN.'),
+      new_assets: count('Number of assets first seen in the window.'),
+      new_services: count('Number of services first seen in the window.'),
     },
     description,
   );
@@ -63,63 +63,69 @@ const totals = (description: string) =>
 export const Dashboard = shape('Dashboard', {
   window,
   from: timestamp(
-    'Start of the window: that of the minute, hour or day in which it began; as `from` of a list it shows what is counted here. Events count at the time of their start, or when they were received where that was earlier.',
+    'Start of the window, rounded down to the minute, hour or day. Use it as `from` of a list to get the counted items. Events count at their start time, or at the time of receipt if that is earlier.',
   ),
   to: timestamp('End of the window: now.'),
   bucket_s: count('Width of the buckets of series, in seconds.'),
-  totals: totals('Within the window.'),
+  totals: totals('Totals of the window.'),
   rates: part(
-    { network_events: real('Per second.'), dns_events: real('Per second.'), alerts: real('Per hour.') },
+    {
+      network_events: real('Network events per second.'),
+      dns_events: real('DNS events per second.'),
+      alerts: real('Alerts per hour.'),
+    },
     'Averages over the window.',
   ),
   previous: part(
     {
-      from: timestamp('Its start.'),
-      to: timestamp('Its end, the start of the window.'),
-      totals: totals('Within it.'),
+      from: timestamp('Start of the previous window.'),
+      to: timestamp('End of the previous window, which is the start of the window.'),
+      totals: totals('Totals of the previous window.'),
     },
-    'The window before: as long as is asked for, which this one exceeds by less than a bucket.',
+    'The previous window. It has exactly the requested length; the current window is longer by less than a bucket.',
   ),
   distinct: part(
     {
-      sources: different('Addresses of originators.'),
-      destinations: different('Addresses of responders.'),
-      domains: different('Domains asked for.'),
+      sources: different('Distinct source addresses.'),
+      destinations: different('Distinct destination addresses.'),
+      domains: different('Distinct domains queried.'),
     },
-    'How many different ones there were in the window.',
+    'Numbers of distinct values in the window.',
   ),
-  alerts_by_severity: by(severities, 'Alerts last seen in the window.'),
-  alerts_by_status: by(alertStatuses, 'Alerts last seen in the window.'),
-  top_talkers: top('Busiest originators, by network events.'),
-  top_destinations: top('Busiest responders, by network events.'),
-  top_services: top('Busiest services, by network events.'),
+  alerts_by_severity: by(severities, 'Number of alerts last seen in the window.'),
+  alerts_by_status: by(alertStatuses, 'Number of alerts last seen in the window.'),
+  top_talkers: top('Sources with the most network events.'),
+  top_destinations: top('Destinations with the most network events.'),
+  top_services: top('Services with the most network events.'),
   top_domains: top(
-    'Domains asked for most, by DNS events: registered ones, and whole names that belong to none.',
+    'Domains with the most DNS events: registered domains, and full names that have no registered domain.',
   ),
-  top_talkers_by_bytes: top('Originators with most bytes.'),
-  top_destinations_by_bytes: top('Responders with most bytes.'),
-  top_services_by_bytes: top('Services with most bytes.'),
-  rejected_connections: count('Events of connections that were refused.'),
-  new_assets: count('Assets first seen in the window.'),
-  new_services: count('Services first seen in the window.'),
+  top_talkers_by_bytes: top('Sources with the most bytes.'),
+  top_destinations_by_bytes: top('Destinations with the most bytes.'),
+  top_services_by_bytes: top('Services with the most bytes.'),
+  rejected_connections: count('Number of events of rejected connections.'),
+  new_assets: count('Number of assets first seen in the window.'),
+  new_services: count('Number of services first seen in the window.'),
   series: list(
     part(
-      { metric: text('Which metric.'), points: list(Point, 'Its buckets, oldest first.') },
+      { metric: text('Name of the metric.'), points: list(Point, 'Buckets, oldest first.') },
       'A metric over time.',
     ),
-    'Metrics per bucket: the totals, and the numbers of different sources, destinations and domains.',
+    'Metrics per bucket: the totals, and the numbers of distinct sources, destinations and domains.',
   ),
-  ledger_size: count('Entries of the transparency log.'),
+  ledger_size: count('Number of entries in the transparency log.'),
   ingest: part(
     {
-      accepted: count('Records stored.'),
-      rejected: count('Bad records.'),
-      ignored: count('Records of kinds that are not stored.'),
+      accepted: count('Number of records stored.'),
+      rejected: count('Number of invalid records.'),
+      ignored: count('Number of records of kinds that are not stored.'),
       last_received_at: optional(
-        timestamp('When a sensor last sent: since the start, or the newest event that is stored.'),
+        timestamp(
+          'Time at which a sensor last sent records; after a restart, the time of receipt of the newest stored event.',
+        ),
       ),
     },
-    'Health of ingest since the start.',
+    'Ingest counters since the service started.',
   ),
 });
 export type Dashboard = Static<typeof Dashboard>;

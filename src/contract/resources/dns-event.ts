@@ -25,21 +25,21 @@ export const DnsAnswer = part(
 );
 export type DnsAnswer = Static<typeof DnsAnswer>;
 
-/** What a sender of our own shape may say; the rest is found out by the service. */
+/** Attributes that native input can set; the service determines the others. */
 const told = {
-  timestamp: timestamp('Time of the query, or of the response where only that was seen.'),
-  src_ip: address('The client, whichever way the sensor wrote it.'),
+  timestamp: timestamp('Time of the query, or of the response if only that was seen.'),
+  src_ip: address('Address of the client, also for a response.'),
   src_port: optional(between(0, 65535, 'Port of the client.')),
-  dst_ip: address('The resolver.'),
+  dst_ip: address('Address of the resolver.'),
   dst_port: optional(between(0, 65535, 'Port of the resolver.')),
   transport: text('Transport protocol in lower case, up to 16 of a–z, 0–9 and + . / _ -: udp, tcp …', {
     minLength: 1,
   }),
   kind: oneOf(dnsKinds, { description: 'A query, a response, or both in one record.' }),
   transaction_id: optional(between(0, 65535, 'DNS message id.')),
-  query: optional(text('Name asked for.')),
-  qtype: optional(text('Type asked for, by name.')),
-  qclass: optional(text('Class asked for, by name.')),
+  query: optional(text('Name queried.')),
+  qtype: optional(text('Query type by name.')),
+  qclass: optional(text('Query class by name.')),
   rcode: optional(between(0, 65535, 'Response code (RFC 6895).')),
   rcode_name: optional(text('Response code by name: NOERROR, NXDOMAIN …')),
   answers: optional(list(DnsAnswer, 'Records of the answer section.')),
@@ -48,32 +48,34 @@ const told = {
   recursion_desired: optional(flag('RD: the client asked for recursion.')),
   recursion_available: optional(flag('RA: the server offers recursion.')),
   rejected: optional(flag('The server refused the query.')),
-  rtt_ms: optional(real('From the query to its response, in milliseconds.', { minimum: 0 })),
-  connection_id: optional(text("The sensor's id of the connection: Zeek uid, Suricata flow_id.")),
-  community_id: optional(text('Community ID flow hash (version 1); computed where the sensor gave none.')),
-  sensor: optional(text('Name of the sensor, as the record or the request states it.')),
+  rtt_ms: optional(real('Round-trip time from the query to its response, in milliseconds.', { minimum: 0 })),
+  connection_id: optional(text('Identifier of the connection at the sensor: Zeek uid, Suricata flow_id.')),
+  community_id: optional(text('Community ID flow hash (version 1); computed if the sensor sent none.')),
+  sensor: optional(text('Name of the sensor, from the record or the request.')),
 };
 
 export const DnsEvent = shape('DnsEvent', {
   ...told,
   registered_domain: optional(text('Registrable part of the name (public suffix list).')),
-  source: oneOf(eventSources, { description: 'Format in which it came.' }),
-  severity: severity('The highest finding on it, else informational.'),
-  src_asset_id: optional(uuid('Asset of the client.')),
-  dst_asset_id: optional(uuid('Asset of the resolver.')),
-  received_at: timestamp('When the service took it in.'),
+  source: oneOf(eventSources, { description: 'Format in which the event was received.' }),
+  severity: severity('Highest severity of the findings on the event, else informational.'),
+  src_asset_id: optional(uuid('Identifier of the asset of the client.')),
+  dst_asset_id: optional(uuid('Identifier of the asset of the resolver.')),
+  received_at: timestamp('Time at which the service received the event.'),
   sensor_id: optional(
-    uuid('Principal whose credentials sent it; absent for events stored before it was recorded.'),
+    uuid(
+      'Identifier of the principal that sent the event; absent for events stored by versions that did not record it.',
+    ),
   ),
 });
 export type DnsEvent = Static<typeof DnsEvent>;
 
-/** One event as `POST /api/v1/events/dns` and native lines of ingest take it. */
+/** One DNS event in native format, for `POST /api/v1/events/dns` and native lines of ingest. */
 export const DnsEventInput = shape('DnsEventInput', {
-  type: optional(oneOf(['dns_event'], { description: 'Tells the kind of event in mixed ingest.' })),
+  type: optional(oneOf(['dns_event'], { description: 'Kind of event, for mixed ingest.' })),
   id: optional(
     uuid(
-      'An id that makes a repetition by the same sensor a duplicate; assigned where absent, or where another sensor has used it.',
+      'Identifier of the event. A second event with the same id from the same sensor is a duplicate. The service assigns an id if it is absent or was used by another sensor.',
     ),
   ),
   ...told,

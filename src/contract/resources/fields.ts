@@ -3,17 +3,17 @@ import { severities } from '../vocabulary.ts';
 import { oneOf } from './common.ts';
 
 /**
- * The kinds of field that resources are made of. Each takes the description that OpenAPI shows, with the unit where
- * there is one.
+ * Schemas of the fields of resources. The description is shown in the OpenAPI document and names the unit, if
+ * any.
  */
 export const uuid = (description: string) => Type.String({ format: 'uuid', description });
 /** ISO 8601 UTC with milliseconds, as `Date.prototype.toISOString` writes it. */
 export const timestamp = (description: string) => Type.String({ format: 'date-time', description });
 /** IPv4 or IPv6 address in text form. */
 export const address = (description: string) => Type.String({ format: 'ip', description });
-/** A link-layer address that one host can have, in any usual spelling. */
+/** A unicast MAC address, in any common notation. */
 export const mac = (description: string) => Type.String({ format: 'mac', description });
-/** An address, or all of a CIDR block. */
+/** An IP address or a CIDR block. */
 export const network = (description: string) => Type.String({ format: 'network', description });
 export const hostname = (description: string) => Type.String({ format: 'hostname', description });
 /** An IP or a MAC address. */
@@ -23,7 +23,7 @@ export const text = (description: string, limits: { minLength?: number; maxLengt
 /** Text without control characters. */
 export const line = (description: string, limits: { minLength?: number; maxLength?: number } = {}) =>
   Type.String({ format: 'line', description, ...limits });
-/** The same with line ends and tabs. */
+/** Text without control characters other than line ends and tabs. */
 export const lines = (description: string, limits: { maxLength?: number } = {}) =>
   Type.String({ format: 'lines', description, ...limits });
 /** A whole number from 0 to 2^53 − 1. */
@@ -46,18 +46,18 @@ export const list = <T extends Parameters<typeof Type.Array>[0]>(
   description: string,
   limits: { minItems?: number; maxItems?: number; uniqueItems?: boolean } = {},
 ) => Type.Array(items, { description, ...limits });
-/** A JSON object whose keys are not the contract's to say. */
+/** A JSON object whose keys the contract does not define. */
 export const anyObject = (description: string) =>
   Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description });
 export const severity = (description: string) => oneOf(severities, { description });
 
 /**
- * An object that has these fields and no others. A `title` makes it a component of the OpenAPI document under that
- * name; two schemas may not share one.
+ * An object with exactly these fields. The `title` is the name of its component in the OpenAPI document and
+ * must be unique.
  */
 export const shape = <P extends TProperties>(title: string, properties: P): TObject<P> =>
   Type.Object(properties, { title, additionalProperties: false });
-/** Like `shape`, without a name of its own. */
+/** Like `shape`, but inline and without a name. */
 export const part = <P extends TProperties>(properties: P, description: string): TObject<P> =>
   Type.Object(properties, { description, additionalProperties: false });
 

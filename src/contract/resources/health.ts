@@ -2,58 +2,61 @@ import { ledgerFaults, ledgerFindings, regressionEvents } from '../vocabulary.ts
 import { oneOf, type Static } from './common.ts';
 import { count, list, optional, part, shape, text, timestamp } from './fields.ts';
 
-/** How the log came to its current life. */
+/** How the current life of the log started. */
 export const Regression = part(
   {
-    at: timestamp('When.'),
+    at: timestamp('Time of the event.'),
     event: oneOf(regressionEvents, {
       description:
         'Restored from a backup, rebuilt with an accepted loss, replaced by a new log, or continued in a copied data folder.',
     }),
-    from_size: count('Leaves of the largest head known before.'),
-    to_size: count('Leaves that the log continued from.'),
+    from_size: count('Tree size of the largest known head of the previous life.'),
+    to_size: count('Tree size from which the log continued.'),
   },
   'The start of the current life of the transparency log; absent in the first life.',
 );
 
-/** Open conditions of the log and of siem.mdb (`store_damaged`, `events_altered`, `sealing_stopped`), one for each code. */
+/**
+ * Open conditions of the log and of siem.mdb (`store_damaged`, `events_altered`, `sealing_stopped`), one for
+ * each code.
+ */
 export const LedgerFindings = list(
   part(
     {
-      code: oneOf(ledgerFindings, { description: 'The condition.' }),
-      message: text('The condition and the action that it needs, in a sentence.'),
-      since: timestamp('When it was detected.'),
+      code: oneOf(ledgerFindings, { description: 'Code of the condition.' }),
+      message: text('Description of the condition and the required action.'),
+      since: timestamp('Time at which the condition was detected.'),
     },
     'One condition.',
   ),
-  'Conditions of the transparency log, and `store_damaged`, `events_altered` and `sealing_stopped` of stored events and alerts, that an operator must look at; appends may go on.',
+  'Conditions that an operator must check: of the transparency log, and `store_damaged`, `events_altered` and `sealing_stopped` of stored events and alerts. Appends may continue.',
 );
 
-/** How often since the start. */
+/** Counters since the service started. */
 export const notStoredCounts = {
-  rejected: count('Records that were rejected.'),
-  ignored: count('Records of kinds that are not stored; detection rules saw them.'),
-  refused: count('Requests that were refused as a whole, except those that the sender is to repeat.'),
-  credentials: count('Requests whose credentials were missing, bad or not sufficient.'),
+  rejected: count('Number of rejected records.'),
+  ignored: count('Number of records of kinds that are not stored; detection rules evaluated them.'),
+  refused: count('Number of requests rejected as a whole, except those that the sender should retry.'),
+  credentials: count('Number of requests with missing, invalid or insufficient credentials.'),
 };
 
-/** Bare, without an envelope: load balancers and supervisors read it. */
+/** Not wrapped in an envelope, because load balancers and supervisors read it. */
 export const Health = shape('Health', {
   status: oneOf(['ok', 'degraded', 'unavailable'], {
     description:
-      'degraded serves and ingests, but refuses what must be logged; unavailable is answered with 503.',
+      'degraded: the service queries and ingests but rejects changes that must be logged. unavailable: the response has status 503.',
   }),
   version: text('Version of the program.'),
   ledger: oneOf(['ok', ...ledgerFaults, 'unknown'], {
-    description: 'State of the transparency log; unknown while its thread cannot tell.',
+    description: 'State of the transparency log; unknown while its thread does not respond.',
   }),
-  advice: optional(text('What the operator is to do.')),
+  advice: optional(text('Action for the operator.')),
   regression: optional(Regression),
   findings: optional(LedgerFindings),
   not_stored: part(
     notStoredCounts,
-    'Records and requests of sensors that were not stored, since the start; the status has the reasons.',
+    'Records and requests of sensors that were not stored since the service started; the system status has the reasons.',
   ),
-  timestamp: timestamp('Time of the answer.'),
+  timestamp: timestamp('Time of the response.'),
 });
 export type Health = Static<typeof Health>;

@@ -5,40 +5,38 @@ import { count, list, optional, ordinal, part, shape, text, timestamp } from './
 
 const bySeverity = part(
   {
-    informational: optional(ordinal('Of severity informational.')),
-    low: optional(ordinal('Of severity low.')),
-    medium: optional(ordinal('Of severity medium.')),
-    high: optional(ordinal('Of severity high.')),
-    critical: optional(ordinal('Of severity critical.')),
+    informational: optional(ordinal('Number with severity informational.')),
+    low: optional(ordinal('Number with severity low.')),
+    medium: optional(ordinal('Number with severity medium.')),
+    high: optional(ordinal('Number with severity high.')),
+    critical: optional(ordinal('Number with severity critical.')),
   } satisfies Record<Severity, unknown>,
-  'The same by severity: those that there are.',
+  'Counts by severity; zero counts are absent.',
 );
 
-/** How many there are of a time, bucket by bucket: events by `timestamp`, alerts by `last_seen`. */
+/** Counts per time bucket: events by `timestamp`, alerts by `last_seen`. */
 export const Histogram = shape('Histogram', {
-  of: text('Type of the resources that are counted.'),
+  of: text('Type of the counted resources.'),
   from: timestamp(
-    'Start of the time looked at: as asked, else the time of the oldest that is stored, whether it matches or not.',
+    'Start of the time range: as requested, else the time of the oldest stored item, even if it does not match.',
   ),
-  to: timestamp(
-    'End of the time looked at, itself not in it: as asked, else just behind the newest that is stored.',
-  ),
+  to: timestamp('End of the time range, exclusive: as requested, else just after the newest stored item.'),
   bucket_ms: ordinal(
-    'Width of each bucket in milliseconds: a round number of seconds, minutes, hours or days, the least with which no more buckets are needed than were asked for.',
+    'Width of each bucket in milliseconds: the smallest round number of seconds, minutes, hours or days that needs no more buckets than requested.',
   ),
-  total: count('All that match.'),
+  total: count('Number of matching items.'),
   buckets: list(
     part(
       {
         at: timestamp(
-          'Its start, a multiple of the width (of UTC; weeks begin on Mondays). Only what lies between `from` and `to` is counted in it.',
+          'Start of the bucket, a multiple of the width in UTC (weeks start on Monday). Only items between `from` and `to` count.',
         ),
-        count: count('How many match.'),
+        count: count('Number of matching items in the bucket.'),
         by_severity: bySeverity,
       },
-      'A bucket: from its start to that of the next.',
+      'A bucket, which ends where the next one starts.',
     ),
-    'The buckets in order of time, empty ones too; none where a bound is left out and nothing is stored.',
+    'Buckets in order of time, including empty ones. Empty if a bound is missing and nothing is stored.',
     { maxItems: limits.maxHistogramBuckets },
   ),
 });

@@ -3,31 +3,34 @@ import { count, list, optional, part, shape, text } from './fields.ts';
 
 /** Formats that `?source=` can force. */
 export const ingestSources = ['zeek', 'zeek_tsv', 'suricata', 'ecs', 'native'] as const;
-/** When the answer is sent: after the flush, or before. */
+/** When the response is sent: after the flush to disk, or before it. */
 export const ackModes = ['durable', 'memory'] as const;
 
-/** What became of the lines of one ingest body. Their sum is the number of records in it. */
+/** Result of one ingest request. The counts add up to the number of records in the body. */
 export const IngestAnswer = shape('IngestAnswer', {
-  accepted: count('Records stored; on disk and queryable unless ack=memory.'),
-  rejected: count('Bad records, left out.'),
-  ignored: count('Records of kinds that are not stored.'),
-  duplicates: count('Records refused because the sensor sent their explicit id before.'),
+  accepted: count('Number of records stored; on disk and queryable unless ack=memory.'),
+  rejected: count('Number of invalid records, which are not stored.'),
+  ignored: count('Number of records of kinds that are not stored.'),
+  duplicates: count('Number of records rejected because the sensor has already sent their explicit id.'),
   errors: list(
     part(
       {
-        line: count('Line of the body, from 1; for a JSON array, the element.'),
-        code: text('An error code of the table.'),
-        field: optional(text('The offending field.')),
-        reason: text('What is wrong with it.'),
+        line: count('Line of the body, from 1; for a JSON array, the position of the element.'),
+        code: text('Error code.'),
+        field: optional(text('Field that is invalid.')),
+        reason: text('Error message.'),
       },
-      'One bad record.',
+      'An invalid record.',
     ),
-    'The first 100 bad records.',
+    'The first 100 invalid records.',
   ),
 });
 export type IngestAnswer = Static<typeof IngestAnswer>;
 
 export const ingestSource = oneOf(ingestSources, {
-  description: 'Forces a format instead of recognising it.',
+  description: 'Format of the records; detected by default.',
 });
-export const ackMode = oneOf(ackModes, { description: 'memory answers before the flush. Default: durable.' });
+export const ackMode = oneOf(ackModes, {
+  description:
+    'When the response is sent: durable after the flush to disk, memory before it. Default: durable.',
+});

@@ -19,37 +19,37 @@ import {
   timestamp,
 } from './fields.ts';
 
-const name = line('What it is called, in alerts too.', { minLength: 1, maxLength: 200 });
-const description = lines('What it is about.', { maxLength: 2000 });
-const source = line('Where it comes from: a name or a URL.', { maxLength: 1000 });
+const name = line('Name of the list, also used in alerts.', { minLength: 1, maxLength: 200 });
+const description = lines('Description of the list.', { maxLength: 2000 });
+const source = line('Source of the list: a name or a URL.', { maxLength: 1000 });
 const severity = oneOf(severities, {
   description:
-    'Severity of what is found by it: of lookups and their answers, of requests that name a host, of attempts to reach what it names, and of answers to it. Probes from what it names that nobody answered are low.',
+    'Severity of findings: DNS lookups and their answers, requests that name a listed host, connection attempts to indicators, and replies to them. Unanswered probes from indicators are low.',
 });
-const confidence = real('How sure it is, where it says nothing else of an indicator.', {
+const confidence = real('Confidence of indicators that have none of their own, from 0 to 1.', {
   minimum: 0,
   maximum: 1,
 });
-const enabled = flag('Whether it is looked in.');
-const format = oneOf(intelFormats, { description: 'Plain lines, or a bundle of STIX 2.' });
-const expiresAt = timestamp('From when on, by our clock, nothing of it counts.');
+const enabled = flag('Whether the list is enabled.');
+const format = oneOf(intelFormats, { description: 'Format of the list: plain lines or a STIX 2 bundle.' });
+const expiresAt = timestamp('Time at which the whole list expires, by the clock of the service.');
 const validDays = between(
   1,
   36_500,
-  'How many days indicators without an end of their own hold, from when they came.',
+  'Days for which indicators without an expiry are valid, from the time of upload.',
 );
 
 const rejected = part(
   {
-    line: optional(ordinal('Of plain lines: which, from 1.')),
-    object: optional(count("Of STIX: which of the bundle's objects, from 0.")),
-    value: text('As it is written, cut.'),
-    reason: text('Why it is not taken.'),
+    line: optional(ordinal('Line number from 1, for plain lines.')),
+    object: optional(count('Index of the object in the bundle from 0, for STIX.')),
+    value: text('Text of the indicator, truncated.'),
+    reason: text('Why the indicator was rejected.'),
   },
-  'An indicator that is not taken.',
+  'A rejected indicator.',
 );
 
-/** A list of known-bad addresses and domains. */
+/** A threat intelligence list of known-bad addresses and domains. */
 export const IntelList = shape('IntelList', {
   name,
   description: optional(description),
@@ -60,27 +60,27 @@ export const IntelList = shape('IntelList', {
   format,
   expires_at: optional(expiresAt),
   default_valid_days: optional(validDays),
-  indicators: count('Different addresses, blocks and domains that it names.'),
-  expired: count('Those of them whose end has come.'),
-  rejected: list(rejected, 'What could not be taken, the first hundred.', {
+  indicators: count('Number of distinct addresses, CIDR blocks and domains in the list.'),
+  expired: count('Number of expired indicators.'),
+  rejected: list(rejected, 'The first 100 rejected indicators.', {
     maxItems: limits.maxIntelRejected,
   }),
-  rejected_total: count('How much could not be taken.'),
+  rejected_total: count('Number of rejected indicators.'),
   content_sha256: hex32(
-    'SHA-256 of the content: of its text in UTF-8, of a bundle that came as JSON as it is without blanks.',
+    'SHA-256 of the content: of the text in UTF-8, or of a bundle sent as a JSON object, serialised without whitespace.',
   ),
-  content_changed_at: timestamp('When its content came.'),
-  hits: count('Events in which something of it was met.'),
-  last_hit_at: optional(timestamp('Time of the last of them.')),
-  created_at: timestamp('When it was made.'),
-  changed_at: timestamp('When it was made or changed last.'),
-  version: ordinal('Grows with every change; for If-Match.'),
+  content_changed_at: timestamp('Time at which the content was uploaded.'),
+  hits: count('Number of events that matched an indicator.'),
+  last_hit_at: optional(timestamp('Time of the last event that matched.')),
+  created_at: timestamp('Time at which the list was created.'),
+  changed_at: timestamp('Time at which the list was created or last changed.'),
+  version: ordinal('Version, increased by every change; use it with If-Match.'),
 });
 export type IntelList = Static<typeof IntelList>;
 
 const content = Type.Unsafe<unknown>({
   description:
-    'Plain lines (an address, CIDR block, domain or URL each, perhaps with a comma and until when it holds; comments behind # or ;; hosts files are taken, and what is written defanged), or a STIX 2 bundle as an object or as text.',
+    'Plain lines (one address, CIDR block, domain or URL per line, optionally followed by a comma and its expiry; comments start with # or ;; hosts files and defanged indicators are accepted), or a STIX 2 bundle as an object or as text.',
 });
 
 export const IntelListInput = shape('IntelListInput', {
@@ -113,14 +113,14 @@ export type IntelListUpdateInput = Static<typeof IntelListUpdateInput>;
 
 /** One indicator of a list. */
 export const IntelIndicator = shape('IntelIndicator', {
-  value: text('The address, block or domain.'),
-  kind: oneOf(indicatorKinds, { description: 'Addresses or a domain.' }),
+  value: text('Address, CIDR block or domain.'),
+  kind: oneOf(indicatorKinds, { description: 'Kind of indicator: addresses or a domain.' }),
   page: flag(
-    'The list names a page of this host: names below it do not count, and findings have one step less.',
+    'Whether the list names a page of this host (a URL). Subdomains then do not match, and findings are one severity lower.',
   ),
-  valid_from: optional(timestamp('Events from this time on.')),
-  valid_until: optional(timestamp('Events before this time.')),
+  valid_from: optional(timestamp('Start of validity: events from this time match.')),
+  valid_until: optional(timestamp('End of validity: events before this time match.')),
   confidence: optional(confidence),
-  label: optional(text('What the list calls it.')),
+  label: optional(text('Name of the indicator in the list.')),
 });
 export type IntelIndicator = Static<typeof IntelIndicator>;

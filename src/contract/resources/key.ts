@@ -3,29 +3,38 @@ import { oneOf, type Static } from './common.ts';
 import { count, hex32, optional, shape, text, timestamp, uuid } from './fields.ts';
 
 export const Key = shape('Key', {
-  kid: uuid('Names the key; equal to the resource id.'),
-  purpose: oneOf(keyPurposes, { description: 'The one thing that it signs.' }),
-  state: oneOf(keyStates, { description: 'Where it is in its life.' }),
+  kid: uuid('Identifier of the key; equal to the resource id.'),
+  purpose: oneOf(keyPurposes, { description: 'Purpose of the key: what it signs.' }),
+  state: oneOf(keyStates, { description: 'State of the key.' }),
   fingerprint: hex32('SHA-256 of the raw public key.'),
-  signer: oneOf(keySigners, { description: 'Where its private part is, or was.' }),
-  created_at: timestamp('When it was made.'),
-  activated_at: optional(timestamp('When it began to sign.')),
-  retired_at: optional(timestamp('When it stopped.')),
-  revoked_at: optional(timestamp('When it was revoked: from then on nobody is to trust what it signed.')),
-  from_size: optional(count('Tree size from which it signs; of an event-signing key, its first entry.')),
+  signer: oneOf(keySigners, { description: 'Where the private key is, or was, held.' }),
+  created_at: timestamp('Time at which the key was created.'),
+  activated_at: optional(timestamp('Time at which the key started to sign.')),
+  retired_at: optional(timestamp('Time at which the key stopped signing.')),
+  revoked_at: optional(
+    timestamp('Time at which the key was revoked. Its signatures must not be trusted after this time.'),
+  ),
+  from_size: optional(
+    count('First tree size that the key signs; for an event-signing key, the index of its first entry.'),
+  ),
   to_size: optional(
-    count('Tree size up to which it signed, inclusive; of an event-signing key, the entry after its last.'),
+    count(
+      'Last tree size that the key signed; for an event-signing key, the index of the entry after its last.',
+    ),
   ),
 });
 export type Key = Static<typeof Key>;
 
 export const KeyRotationInput = shape('KeyRotationInput', {
-  purpose: oneOf(rotatedPurposes, { description: 'What the new key is to sign.' }),
+  purpose: oneOf(rotatedPurposes, { description: 'Purpose of the new key.' }),
 });
 
 export const KeyRevocationInput = shape('KeyRevocationInput', {
-  reason: text('Why nobody is to trust it any more. It is logged, for all who may read entries.', {
-    minLength: 1,
-    maxLength: 1000,
-  }),
+  reason: text(
+    'Why the key is no longer trusted. The reason is logged and visible to all roles that can read entries.',
+    {
+      minLength: 1,
+      maxLength: 1000,
+    },
+  ),
 });

@@ -34,35 +34,40 @@ import {
 } from './fields.ts';
 import { role } from './principal.ts';
 
-/** A text that somebody else wrote: cut and made well-formed by `eventOf` (critical-events.ts). */
+/** A text from outside the service: truncated and made well-formed by `eventOf` (critical-events.ts). */
 const free = (description: string) => text(description, { maxLength: maxEntryText });
-const purpose = oneOf(keyPurposes, { description: 'What the key signs.' });
+const purpose = oneOf(keyPurposes, { description: 'Purpose of the key.' });
 const principalStatus = (description: string) => oneOf(principalStatuses, { description });
 const items = <T extends TObject>(item: T, description: string) =>
   list(item, description, { maxItems: maxEntryItems });
 
 const lifeId = (description: string) => Type.String({ pattern: '^[0-9a-f]{8}$', description });
 
-/** The data of one kind of entry. Any entry may have had to wait (docs/transparency/time.md). */
+/**
+ * Returns the schema of the data of one kind of entry. Any entry may be delayed (docs/transparency/time.md).
+ */
 const entryShape = <P extends TProperties>(title: string, properties: P) =>
   shape(title, {
     ...properties,
     delayed_from: optional(
       timestamp(
-        'When it occurred, where the entry waited so long that occurred_at is the time of its append.',
+        'Original time of the event, if the entry was delayed so long that occurred_at is the time of its append.',
       ),
     ),
   });
 
-/** A head named within an entry. JCS prints a number as a double's shortest digits: so the time is a text here. */
+/**
+ * A tree head inside an entry. The time is a string because JCS would print it as the shortest digits of a
+ * double.
+ */
 const loggedHead = (description: string) =>
   part(
     {
-      tree_size: ordinal('Leaves covered.'),
+      tree_size: ordinal('Number of leaves in the tree.'),
       root_hash: hex32('Merkle root over the leaves.'),
       timestamp_ns: text('Unix time in nanoseconds, in decimal digits.', { maxLength: 19 }),
-      signature: hex64('Ed25519, as of the tree head.'),
-      signer_key_id: uuid('Key that signed it.'),
+      signature: hex64('Ed25519 signature of the tree head.'),
+      signer_key_id: uuid('Identifier of the key that signed the head.'),
     },
     description,
   );
@@ -70,39 +75,43 @@ const loggedHead = (description: string) =>
 const accessRule = part(
   {
     operation: free('Operation id.'),
-    access: oneOf(['public', 'roles'], { description: 'Whether credentials are needed.' }),
-    roles: list(role, 'Who may, where credentials are needed.'),
+    access: oneOf(['public', 'roles'], {
+      description: 'Whether the operation is public or restricted to roles.',
+    }),
+    roles: list(role, 'Roles that may call the operation; empty for public access.'),
   },
-  'Who may do one operation.',
+  'Access rule of one operation.',
 );
 
 const detectionRule = part(
   {
-    id: free('Its identifier.'),
-    title: free('What it detects.'),
+    id: free('Identifier of the rule.'),
+    title: free('Title of the rule.'),
     level: severity('Severity of its findings.'),
-    enabled: flag('Whether it is applied.'),
+    enabled: flag('Whether the rule is enabled.'),
     source_sha256: hex32(
-      'SHA-256 of the rule as written, in UTF-8; of a list of indicators, of its content.',
+      'SHA-256 of the source text of the rule in UTF-8, or of the content of a threat intelligence list.',
     ),
-    source: optional(free('Of a list of indicators: where it comes from.')),
-    indicators: optional(count('Of a list of indicators: how many it has.')),
-    confidence: optional(real('Of a list of indicators: how sure it is.', { minimum: 0, maximum: 1 })),
-    expires_at: optional(timestamp('Of a list of indicators: until when it counts.')),
+    source: optional(free('Source of a threat intelligence list.')),
+    indicators: optional(count('Number of indicators of a threat intelligence list.')),
+    confidence: optional(real('Confidence of a threat intelligence list.', { minimum: 0, maximum: 1 })),
+    expires_at: optional(timestamp('Time at which a threat intelligence list expires.')),
     default_valid_days: optional(
-      ordinal('Of a list of indicators: how long those without an end of their own hold.'),
+      ordinal('Days for which indicators without an expiry are valid in a threat intelligence list.'),
     ),
   },
-  'A detection rule, or a list of known-bad addresses and domains.',
+  'A detection rule or a threat intelligence list.',
 );
 
-/** What a change of a set of rules did. The counts also tell what a list that was cut left out. */
+/**
+ * Returns the schema of a change of a set of rules. The counts are complete even if the lists are truncated.
+ */
 const diff = <T extends TObject>(title: string, rule: T) =>
   entryShape(title, {
-    version: ordinal('Version that came to be.'),
-    added_count: count('Rules added.'),
-    removed_count: count('Rules removed.'),
-    changed_count: count('Rules changed.'),
+    version: ordinal('New version of the rules.'),
+    added_count: count('Number of rules added.'),
+    removed_count: count('Number of rules removed.'),
+    changed_count: count('Number of rules changed.'),
     added: items(rule, 'Rules added.'),
     removed: items(rule, 'Rules removed.'),
     changed: items(part({ before: rule, after: rule }, 'A change of a rule.'), 'Rules changed.'),
@@ -110,30 +119,32 @@ const diff = <T extends TObject>(title: string, rule: T) =>
 
 const TokenData = entryShape('TokenEntryData', {});
 
-/** What is recorded, for each kind of entry. */
+/** Schemas of the recorded data by kind of entry. */
 export const entryData = {
   'alert.raised': entryShape('AlertRaisedData', {
     rule: part(
       {
-        source: oneOf(ruleSources, { description: 'Where the rule comes from.' }),
-        id: free('Its identifier.'),
-        name: free('Its name.'),
+        source: oneOf(ruleSources, { description: 'Source of the rule.' }),
+        id: free('Identifier of the rule.'),
+        name: free('Name of the rule.'),
       },
       'The rule that raised it.',
     ),
-    title: free('What happened, in a line.'),
-    severity: severity('High or above, as it was when the alert was logged.'),
+    title: free('Title of the alert.'),
+    severity: severity('Severity when the alert was logged: high or critical.'),
     category: optional(free('Category of the rule.')),
-    src_ip: optional(free('Source of the activity.')),
-    src_port: optional(between(0, 65535, 'Its port.')),
-    dst_ip: optional(free('Target of the activity.')),
-    dst_port: optional(between(0, 65535, 'Its port.')),
+    src_ip: optional(free('Source address of the activity.')),
+    src_port: optional(between(0, 65535, 'Source port.')),
+    dst_ip: optional(free('Destination address of the activity.')),
+    dst_port: optional(between(0, 65535, 'Destination port.')),
     transport: optional(free('Transport protocol.')),
-    domain: optional(free('Name concerned.')),
-    count: ordinal('Findings that had been merged into the alert when it was logged.'),
-    first_seen: timestamp('First occurrence.'),
-    last_seen: timestamp('Last occurrence.'),
-    event_ids: list(uuid('An event.'), 'Some events that show it.', { maxItems: maxEntryEventIds }),
+    domain: optional(free('Domain name concerned.')),
+    count: ordinal('Number of occurrences of the alert when it was logged.'),
+    first_seen: timestamp('Time of the first occurrence.'),
+    last_seen: timestamp('Time of the last occurrence.'),
+    event_ids: list(uuid('Identifier of an event.'), 'Some of the events that caused the alert.', {
+      maxItems: maxEntryEventIds,
+    }),
     events: optional(
       list(
         part(
@@ -145,29 +156,31 @@ export const entryData = {
           },
           'The hash of one event.',
         ),
-        'The events of event_ids that were stored when the alert was logged, by id. Entries of earlier versions lack it.',
+        'Events of event_ids that were stored when the alert was logged, ordered by id. Absent in entries of earlier versions.',
         { maxItems: maxEntryEventIds },
       ),
     ),
-    events_digest: optional(hex32('SHA-256 over the raw hashes of events, in their order.')),
-    events_count: optional(count('Events that events_digest covers.')),
-    dedup_key: free('What its occurrences share.'),
+    events_digest: optional(hex32('SHA-256 over the raw hashes of events, in order.')),
+    events_count: optional(count('Number of events that events_digest covers.')),
+    dedup_key: free('Deduplication key of the alert.'),
   }),
   'principal.provisioned': entryShape('PrincipalProvisionedData', {
-    name: free('Its name.'),
-    kind: oneOf(principalKinds, { description: 'What it is.' }),
-    roles: list(role, 'What it may do.'),
+    name: free('Name of the principal.'),
+    kind: oneOf(principalKinds, { description: 'Kind of principal.' }),
+    roles: list(role, 'Roles of the principal.'),
   }),
   'principal.status_changed': entryShape('PrincipalStatusChangedData', {
-    from: principalStatus('Before.'),
-    to: principalStatus('From now on.'),
+    from: principalStatus('Previous status.'),
+    to: principalStatus('New status.'),
   }),
   'principal.role_changed': entryShape('PrincipalRoleChangedData', {
-    from: list(role, 'Before.'),
-    to: list(role, 'From now on.'),
+    from: list(role, 'Previous roles.'),
+    to: list(role, 'New roles.'),
   }),
-  'principal.password_reset': entryShape('PrincipalPasswordResetData', { name: free('Its name.') }),
-  // Of a token only its identifier is public, and that is the subject.
+  'principal.password_reset': entryShape('PrincipalPasswordResetData', {
+    name: free('Name of the principal.'),
+  }),
+  // Only the identifier of a token may be logged, and that is the subject of the entry.
   'token.issued': TokenData,
   'token.revoked': TokenData,
   'policy.reloaded': diff('PolicyReloadedData', accessRule),
@@ -175,66 +188,68 @@ export const entryData = {
   'detection.reloaded': diff('DetectionReloadedData', detectionRule),
   'key.rotated': entryShape('KeyRotatedData', {
     purpose,
-    old_kid: uuid('Key that goes.'),
-    new_kid: uuid('Key that takes over.'),
-    new_fingerprint: hex32('SHA-256 of the raw public key that takes over.'),
+    old_kid: uuid('Identifier of the previous key.'),
+    new_kid: uuid('Identifier of the new key.'),
+    new_fingerprint: hex32('SHA-256 of the raw new public key.'),
   }),
   'key.revoked': entryShape('KeyRevokedData', {
     purpose,
-    reason: free('Why.'),
-    replaced_by: optional(uuid('Key that took its place.')),
+    reason: free('Reason for the revocation.'),
+    replaced_by: optional(uuid('Identifier of the key that replaced it.')),
   }),
   'key.retired': entryShape('KeyRetiredData', {
     purpose,
-    to_size: optional(count('Tree size up to which it signed.')),
+    to_size: optional(count('Last tree size that the key signed.')),
   }),
   'backup.created': entryShape('BackupCreatedData', {
-    size: count('In bytes.'),
-    files: count('Files in it.'),
-    manifest_sha256: hex32('SHA-256 of its manifest, which names every file with its hash.'),
-    sth: optional(loggedHead('Head with which its log ends; absent for an empty log.')),
+    size: count('Size of the backup in bytes.'),
+    files: count('Number of files in the backup.'),
+    manifest_sha256: hex32('SHA-256 of the manifest, which lists every file with its hash.'),
+    sth: optional(loggedHead('Last tree head of the log in the backup; absent for an empty log.')),
   }),
   'backup.restored': entryShape('BackupRestoredData', {
-    backup_id: free('The backup.'),
-    sth: optional(loggedHead('Head with which the restored log ended; absent for an empty log.')),
-    replaced: optional(loggedHead('Head of the log that was replaced, where it could be read.')),
+    backup_id: free('Identifier of the backup.'),
+    sth: optional(loggedHead('Last tree head of the restored log; absent for an empty log.')),
+    replaced: optional(loggedHead('Last tree head of the replaced log, if it could be read.')),
   }),
   'verdict.overridden': entryShape('VerdictOverriddenData', {
-    verdict: oneOf(verdicts, { description: 'What the operator found.' }),
-    reason: free('Why.'),
-    ai_verdict: optional(oneOf(verdicts, { description: 'What the model had found.' })),
-    model: optional(free('Which model.')),
+    verdict: oneOf(verdicts, { description: 'Verdict of the user.' }),
+    reason: free('Reason for the override.'),
+    ai_verdict: optional(oneOf(verdicts, { description: 'Verdict of the model.' })),
+    model: optional(free('Name and version of the model.')),
   }),
   'events.expired': entryShape('EventsExpiredData', {
-    table: oneOf(eventTables, { description: 'Which events.' }),
+    table: oneOf(eventTables, { description: 'Table of the events.' }),
     reason: oneOf(expiryReasons, {
-      description: 'They were received too long ago, or all events took up too many bytes.',
+      description: 'Why the events expired: their age, or the total size of all events.',
     }),
-    from_seq: ordinal('Commit sequence of the first that went …'),
+    from_seq: ordinal('Commit sequence of the first expired event.'),
     to_seq: ordinal(
-      '… and the one behind the last; what went between for the other reason has its own entry.',
+      'Commit sequence after the last expired event. Events in between that expired for the other reason have their own entry.',
     ),
-    count: ordinal('Events that went for this reason.'),
-    bytes: count('Bytes of their blocks.'),
-    oldest: timestamp('When the first of them was received.'),
-    newest: timestamp('When the last of them was received.'),
+    count: ordinal('Number of events that expired for this reason.'),
+    bytes: count('Size of their blocks in bytes.'),
+    oldest: timestamp('Time at which the oldest of them was received.'),
+    newest: timestamp('Time at which the newest of them was received.'),
   }),
   'ingest.receipted': entryShape('IngestReceiptedData', {
-    count: ordinal('Receipts given to sensors that this entry covers.'),
-    receipts_root: hex32('Merkle root over their bytes in the order given (RFC 6962, section 2.1).'),
-    first_received: timestamp('When the body of the first receipt was received.'),
-    last_received: timestamp('When the body of the last receipt was received.'),
+    count: ordinal('Number of receipts that this entry covers.'),
+    receipts_root: hex32(
+      'Merkle root over the bytes of the receipts in order of issue (RFC 6962, section 2.1).',
+    ),
+    first_received: timestamp('Time at which the body of the first receipt was received.'),
+    last_received: timestamp('Time at which the body of the last receipt was received.'),
   }),
   'events.sealed': entryShape('EventsSealedData', {
     ranges: list(
       part(
         {
-          table: oneOf(eventTables, { description: 'Which events.' }),
+          table: oneOf(eventTables, { description: 'Table of the events.' }),
           first_seq: ordinal('Commit sequence of the first event.'),
-          rows: ordinal('Events, with consecutive sequences.'),
-          events_root: hex32('Merkle root over their pieces of 64 (RFC 6962, section 2.1).'),
-          first_received: timestamp('When the first event was received.'),
-          last_received: timestamp('When the last event was received.'),
+          rows: ordinal('Number of events; their sequences are consecutive.'),
+          events_root: hex32('Merkle root over the pieces of 64 events (RFC 6962, section 2.1).'),
+          first_received: timestamp('Time at which the first event was received.'),
+          last_received: timestamp('Time at which the last event was received.'),
         },
         'A range of stored events.',
       ),
@@ -246,43 +261,45 @@ export const entryData = {
     authority: text('URL of the timestamping authority.'),
     gen_time: timestamp('The time that the authority signed (genTime of RFC 3161).'),
     checkpoint: text('The published checkpoint: the whole note in UTF-8, cosignatures included.'),
-    checkpoint_sha256: hex32('SHA-256 of these bytes, which the token is over.'),
+    checkpoint_sha256: hex32('SHA-256 of these bytes, which the token timestamps.'),
     token: text('TimeStampToken of RFC 3161 in DER, as base64.'),
   }),
   'log.life_started': entryShape('LifeStartedData', {
     reason: oneOf(lifeReasons, {
       description:
-        'Why the log began a new life: a restored backup, an accepted loss of entries, a new log in place of a lost ' +
+        'Why the log started a new life: a restored backup, an accepted loss of entries, a new log in place of a lost ' +
         'one, or a copy of the data folder.',
     }),
     life: lifeId('First 8 hex digits of the fingerprint of the new checkpoint key.'),
-    origin: free('Name of the log in checkpoints from now on.'),
+    origin: free('New name of the log in checkpoints.'),
     previous: optional(
       part(
         {
-          origin: free('Name of the log in checkpoints before.'),
-          head: optional(loggedHead('Largest known head of the previous life; absent where none is known.')),
+          origin: free('Previous name of the log in checkpoints.'),
+          head: optional(loggedHead('Largest known head of the previous life; absent if unknown.')),
         },
-        'The life before.',
+        'The previous life.',
       ),
     ),
     events_life: optional(
-      lifeId(
-        'Life that the database of events had entered before this one; absent where it was the first life.',
-      ),
+      lifeId('Previous life of the database of events; absent if that was the first life.'),
     ),
     continues_from: optional(
       part(
         {
-          tree_size: ordinal('Leaves that this life keeps from the previous one.'),
-          root_hash: hex32('Merkle root over them.'),
+          tree_size: ordinal('Number of leaves that this life keeps from the previous one.'),
+          root_hash: hex32('Merkle root over these leaves.'),
         },
         'The tree that this life continues; absent for an empty log.',
       ),
     ),
     keys: list(
       part(
-        { purpose, kid: uuid('The key.'), fingerprint: hex32('SHA-256 of the raw public key.') },
+        {
+          purpose,
+          kid: uuid('Identifier of the key.'),
+          fingerprint: hex32('SHA-256 of the raw public key.'),
+        },
         'A key of this life.',
       ),
       'The new keys, one for each purpose. No earlier key signs in this life.',
@@ -293,9 +310,9 @@ export const entryData = {
 
 export type EntryData<K extends EntryKind> = Static<(typeof entryData)[K]>;
 
-/** What stands for data that is too long for one entry. */
+/** Replaces data that is too long for one entry. */
 export const LongEntryData = shape('LongEntryData', {
   data_bytes: ordinal('Length of the JCS form of the data.'),
   data_sha256: hex32('SHA-256 of the JCS form of the data.'),
-  summary: anyObject('Its short members.'),
+  summary: anyObject('The short members of the data.'),
 });

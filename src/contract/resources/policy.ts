@@ -6,30 +6,32 @@ import { role } from './principal.ts';
 export const AccessRule = part(
   {
     operation: text('Operation id of the OpenAPI document.', { minLength: 1, maxLength: 100 }),
-    access: oneOf(['public', 'roles'], { description: 'Whether credentials are needed.' }),
-    roles: list(role, 'Who may, where credentials are needed; empty where access is public.', {
+    access: oneOf(['public', 'roles'], {
+      description: 'Whether the operation is public or restricted to roles.',
+    }),
+    roles: list(role, 'Roles that may call the operation; empty for public access.', {
       maxItems: roles.length,
       uniqueItems: true,
     }),
   },
-  'Who may do one operation.',
+  'Access rule of one operation.',
 );
 export type AccessRule = Static<typeof AccessRule>;
 
 const rules = list(
   AccessRule,
-  'The rules, at most one for an operation. What has none is denied to everybody.',
+  'Access rules, at most one per operation. Operations without a rule are denied to all callers.',
   {
     maxItems: 500,
   },
 );
 
 export const Policy = shape('Policy', {
-  version: ordinal('Grows with every change; for If-Match.'),
+  version: ordinal('Version, increased by every change; use it with If-Match.'),
   rules,
-  loaded_at: timestamp('When it took effect.'),
+  loaded_at: timestamp('Time at which the policy took effect.'),
   file_refused: optional(
-    text('Why the file of the policy is not in effect, until a good one is; absent where it is.'),
+    text('Why the policy file was rejected and is not in effect; absent if it is in effect.'),
   ),
 });
 export type Policy = Static<typeof Policy>;

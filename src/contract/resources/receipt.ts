@@ -14,40 +14,45 @@ import {
 } from './fields.ts';
 import { JsonWebKey, ProofBundle } from './transparency.ts';
 
-/** The statement of the service about one ingest body. */
+/** The signed statement of the service about one ingest body. */
 export const ReceiptStatement = shape('ReceiptStatement', {
-  id: uuid('Id of the receipt (UUIDv7).'),
+  id: uuid('Identifier of the receipt (UUIDv7).'),
   sha256: hex32('SHA-256 of the HTTP body as sent, before any decompression.'),
   bytes: count('Length of that body in bytes.'),
-  accepted: count('Records stored; on disk before the receipt was given.'),
-  rejected: count('Bad records, left out.'),
-  ignored: count('Records of kinds that are not stored.'),
-  duplicates: count('Records refused because the sensor sent their explicit id before.'),
-  sensor: part({ id: uuid('Its principal.'), name: text('Its name.') }, 'The authenticated sender.'),
-  received_at: timestamp('When the service received the body.'),
+  accepted: count('Number of records stored; they were on disk before the receipt was issued.'),
+  rejected: count('Number of invalid records, which are not stored.'),
+  ignored: count('Number of records of kinds that are not stored.'),
+  duplicates: count('Number of records rejected because the sensor has already sent their explicit id.'),
+  sensor: part(
+    { id: uuid('Identifier of the principal.'), name: text('Name of the principal.') },
+    'The authenticated sender.',
+  ),
+  received_at: timestamp('Time at which the service received the body.'),
 });
 export type ReceiptStatement = Static<typeof ReceiptStatement>;
 
-/** A receipt with all that verifies it offline, as far as it exists yet. */
+/** A receipt with the offline proofs that exist so far. */
 export const Receipt = shape('Receipt', {
   receipt: ReceiptStatement,
-  key_id: optional(uuid('Event signing key. Absent, with signature, while the log can not sign.')),
-  signature: optional(
-    hex64("Ed25519 over the receipt's bytes: candor-receipt/v1, a line feed, and the JCS form of receipt."),
+  key_id: optional(
+    uuid('Identifier of the event-signing key. Absent together with signature while the log cannot sign.'),
   ),
-  keys: list(JsonWebKey, 'The key of key_id.'),
+  signature: optional(
+    hex64('Ed25519 signature over candor-receipt/v1, a line feed, and the JCS form of receipt.'),
+  ),
+  keys: list(JsonWebKey, 'The key with identifier key_id.'),
   batch: optional(
     part(
       {
-        entry_id: uuid('The entry of kind ingest.receipted.'),
-        leaf_index: count('Position of the receipt among those of the entry.'),
-        tree_size: ordinal('Receipts of the entry: its count.'),
+        entry_id: uuid('Identifier of the ingest.receipted entry.'),
+        leaf_index: count('Index of the receipt among the receipts of the entry.'),
+        tree_size: ordinal('Number of receipts in the entry.'),
         audit_path: list(
           hex32('A node.'),
           'Siblings from the receipt to receipts_root of the entry (RFC 6962, section 2.1.1).',
         ),
       },
-      'The place in the entry that logs the receipt; absent until there is one.',
+      'Position of the receipt in the entry that logs it; absent until it is logged.',
     ),
   ),
   proof: optional(ProofBundle),

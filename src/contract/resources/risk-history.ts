@@ -5,28 +5,28 @@ import { oneOf, type Static } from './common.ts';
 import { between, list, optional, part, shape, timestamp } from './fields.ts';
 
 export const RiskHistory = shape('RiskHistory', {
-  window: oneOf(windows, { description: 'The length of time looked at.' }),
-  from: timestamp('Its start.'),
-  to: timestamp('Its end: now.'),
-  score: between(0, 100, 'Risk of the asset at the end.'),
+  window: oneOf(windows, { description: 'Length of the time window.' }),
+  from: timestamp('Start of the window.'),
+  to: timestamp('End of the window: now.'),
+  score: between(0, 100, 'Risk score of the asset at the end of the window.'),
   level: riskLevel,
-  highest: between(0, 100, 'The highest that it was in this time.'),
+  highest: between(0, 100, 'Highest score in the window.'),
   points: list(
     part(
       {
-        at: timestamp('From when on.'),
-        score: between(0, 100, 'The score until the next point.'),
+        at: timestamp('Time of the change.'),
+        score: between(0, 100, 'Score until the next point.'),
         highest: optional(
           between(
             0,
             100,
-            'The highest between this point and the next, where it changed more often than is told.',
+            'Highest score between this point and the next, if some changes in between are left out.',
           ),
         ),
       },
-      'A change.',
+      'A change of the score.',
     ),
-    'The score at the start, and each change since, in order of time. The clock of the service counts, not the times in alerts.',
+    'Score at the start of the window and each change since, in order of time. Times are those of the service, not of the alerts.',
     { maxItems: limits.maxRiskChanges * 2 },
   ),
 });

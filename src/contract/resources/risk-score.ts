@@ -20,49 +20,50 @@ const points = (description: string) => real(description, { minimum: 0, maximum:
 
 const contribution = part(
   {
-    alert_id: uuid('The alert.'),
-    title: text('Its title.'),
-    severity: severity('How bad it would be.'),
-    last_seen: timestamp('Last occurrence, in event time: from then on it decays.'),
-    points: points('What it adds to the score: all together are the score, to rounding.'),
+    alert_id: uuid('Identifier of the alert.'),
+    title: text('Title of the alert.'),
+    severity: severity('Severity of the alert.'),
+    last_seen: timestamp(
+      'Time of the last occurrence, in event time. The contribution decays from this time.',
+    ),
+    points: points('Contribution to the score. The contributions add up to the score, except for rounding.'),
   },
-  'One alert.',
+  'Contribution of one alert.',
 );
 
-const alerts = list(
-  contribution,
-  'What the score is made of, most first; what adds next to nothing is left out.',
-);
+const alerts = list(contribution, 'Contributions to the score, largest first; negligible ones are left out.');
 
-/** What adds to the overall score, and how much. */
+/** A contributor to the overall score. */
 const contributor = {
-  score: between(0, 100, 'Its score.'),
+  score: between(0, 100, 'Risk score of the contributor.'),
   level: riskLevel,
-  points: points('What it adds to the overall score: all together are that score, to rounding.'),
+  points: points(
+    'Contribution to the overall score. The contributions add up to that score, except for rounding.',
+  ),
   alerts,
 };
 
 export const RiskScore = shape('RiskScore', {
-  score: between(0, 100, 'Risk of the whole network.'),
+  score: between(0, 100, 'Risk score of the whole network.'),
   level: riskLevel,
   entities: list(
     part(
       {
-        asset_id: uuid('The asset.'),
-        name: text('Its name.'),
-        criticality: oneOf(criticalities, { description: 'How much it matters.' }),
+        asset_id: uuid('Identifier of the asset.'),
+        name: text('Name of the asset.'),
+        criticality: oneOf(criticalities, { description: 'Criticality of the asset.' }),
         ...contributor,
       },
-      'One asset.',
+      'An asset at risk.',
     ),
     'Assets at risk, highest first.',
     { maxItems: limits.maxShownRisks },
   ),
-  entities_at_risk: count('Assets with a score above 0, shown or not.'),
+  entities_at_risk: count('Number of assets with a score above 0, including those not listed.'),
   unassigned: optional(
-    part(contributor, 'Alerts of no known asset, together, as of an asset of medium criticality.'),
+    part(contributor, 'All alerts without a known asset, scored as one asset of medium criticality.'),
   ),
   method: text('How the scores are computed.'),
-  as_of: timestamp('Time for which it holds.'),
+  as_of: timestamp('Time at which the scores were computed.'),
 });
 export type RiskScore = Static<typeof RiskScore>;

@@ -22,124 +22,128 @@ export const ruleKinds = ['rule', 'correlation', 'filter'] as const;
 export const ruleOrigins = ['shipped', 'folder', 'api'] as const;
 
 const source = text(
-  `The document as written, in YAML. Regular expressions, and wildcards with \`?\`, look at the first ${limits.maxRegexTextLength} characters of a value, as if it ended there.`,
+  `Source text of the Sigma document, in YAML. Regular expressions, and wildcards with \`?\`, match only the first ${limits.maxRegexTextLength} characters of a value.`,
   { minLength: 1, maxLength: limits.maxSigmaTextLength },
 );
-const level = oneOf(severities, { description: 'Severity of its findings.' });
-const at = ordinal('Line, from 1.');
+const level = oneOf(severities, { description: 'Severity of the findings of the rule.' });
+const at = ordinal('Line number, from 1.');
 
-/** A detection rule, in the words of Sigma. */
+/** A detection rule in Sigma format. */
 export const Rule = shape('Rule', {
-  title: text('What it detects, in a line.'),
+  title: text('Title of the rule.'),
   kind: optional(
     oneOf(ruleKinds, {
       description:
-        'A rule on single records, a correlation of what rules match, or a filter that takes something away from rules; absent of one that cannot be read.',
+        'Kind of document: a rule for single records, a correlation of matches, or a filter that excludes records from rules. Absent if the document cannot be parsed.',
     }),
   ),
   level,
-  status: optional(oneOf(ruleStatuses, { description: 'How ripe it is.' })),
-  logsource: anyObject('Which records it looks at: category, product, service.'),
-  tags: list(text('A tag.'), 'As `attack.t1046`.'),
-  source: text('The document as written.'),
+  status: optional(oneOf(ruleStatuses, { description: 'Maturity of the rule, as Sigma defines it.' })),
+  logsource: anyObject('Log source that the rule applies to: category, product, service.'),
+  tags: list(text('A tag.'), 'Tags of the rule, such as `attack.t1046`.'),
+  source: text('Source text of the document.'),
   origin: oneOf(ruleOrigins, {
     description:
-      'Whether it came with the program, is in the folder of rules, or was made over the interface.',
+      'Origin of the rule: shipped with the program, read from a rules folder, or created over the API.',
   }),
-  file: optional(text('Of those in a folder: the file.')),
-  line: optional(ordinal('Of those in a folder: where in the file it begins, from 1.')),
-  enabled: flag('Whether it is applied.'),
-  hits: count('Records that it matched, or findings of a correlation, since it was loaded.'),
+  file: optional(text('File of the rule, if it is in a folder.')),
+  line: optional(ordinal('Line in the file at which the rule starts, from 1, if it is in a folder.')),
+  enabled: flag('Whether the rule is enabled.'),
+  hits: count('Number of records that matched, or of findings of a correlation, since the rule was loaded.'),
   cost: optional(
     count(
-      `What it costs a record at the worst, in about nanoseconds; rules that are tried on every record cost five times as much. All that are applied to one kind of record may cost ${limits.maxRuleCost} together. Absent where it is not applied.`,
+      `Estimated worst-case cost per record, in nanoseconds; rules that are evaluated for every record cost five times as much. The rules for one kind of record may cost ${limits.maxRuleCost} in total. Absent if the rule is not applied.`,
     ),
   ),
-  errors: list(text('An error, with its line.'), 'Why it cannot be applied; empty where it can.'),
+  errors: list(text('An error, with its line.'), 'Why the rule cannot be applied; empty if it can.'),
   missing_fields: optional(
-    list(text('A field.'), 'Fields that it asks for and no record here has: those parts of it never hold.'),
+    list(text('A field.'), 'Fields in the rule that no record has: conditions on them never match.'),
   ),
-  changed_at: timestamp('When it was made or changed last.'),
-  version: ordinal('Grows with every change; for If-Match.'),
+  changed_at: timestamp('Time at which the rule was created or last changed.'),
+  version: ordinal('Version, increased by every change; use it with If-Match.'),
 });
 export type Rule = Static<typeof Rule>;
 
 export const RuleInput = shape('RuleInput', {
   source,
-  enabled: optional(flag('Whether it is applied; default true.')),
+  enabled: optional(flag('Whether the rule is enabled. Default: true.')),
 });
 export type RuleInput = Static<typeof RuleInput>;
 
 export const RuleUpdateInput = shape('RuleUpdateInput', {
   source: optional(source),
-  enabled: optional(flag('Whether it is applied.')),
+  enabled: optional(flag('Whether the rule is enabled.')),
 });
 export type RuleUpdateInput = Static<typeof RuleUpdateInput>;
 
 export const RuleTextInput = shape('RuleTextInput', { source });
 
 const problem = part(
-  { line: at, field: text('As in the document: `detection.selection`.'), reason: text('What is wrong.') },
-  'Why a document cannot be used.',
+  {
+    line: at,
+    field: text('Path of the field in the document, such as `detection.selection`.'),
+    reason: text('Error message.'),
+  },
+  'An error in a document.',
 );
 
 export const RuleValidation = shape('RuleValidation', {
-  valid: flag('Whether it could be applied, with the rules that there are.'),
-  documents: count('Documents that were understood.'),
-  problems: list(problem, 'What is wrong with it.'),
+  valid: flag('Whether the documents can be applied together with the existing rules.'),
+  documents: count('Number of documents that were parsed.'),
+  problems: list(problem, 'Errors in the documents.'),
 });
 export type RuleValidation = Static<typeof RuleValidation>;
 
 export const RuleTestInput = shape('RuleTestInput', {
   source,
-  from: optional(timestamp('Start of the events looked at, inclusive; default: the first.')),
-  to: optional(timestamp('Their end, exclusive; default: now.')),
+  from: optional(timestamp('Start of the time range, inclusive. Default: the first event.')),
+  to: optional(timestamp('End of the time range, exclusive. Default: now.')),
 });
 export type RuleTestInput = Static<typeof RuleTestInput>;
 
 const match = part(
   {
-    rule_id: text('What found it, as alerts name it.'),
-    title: text('What it detects.'),
+    rule_id: text('Identifier of the rule, as in alerts.'),
+    title: text('Title of the rule.'),
     severity: level,
-    timestamp: timestamp('When.'),
-    event_ids: list(uuid('An event.'), 'Stored events that show it.'),
-    src_ip: optional(address('Source.')),
-    src_port: optional(between(0, 65_535, 'Its port.')),
-    dst_ip: optional(address('Destination.')),
-    dst_port: optional(between(0, 65_535, 'Its port.')),
-    domain: optional(text('Name concerned.')),
-    description: optional(text('What was found.')),
+    timestamp: timestamp('Time of the match.'),
+    event_ids: list(uuid('Identifier of an event.'), 'Stored events that matched.'),
+    src_ip: optional(address('Source address.')),
+    src_port: optional(between(0, 65_535, 'Source port.')),
+    dst_ip: optional(address('Destination address.')),
+    dst_port: optional(between(0, 65_535, 'Destination port.')),
+    domain: optional(text('Domain name concerned.')),
+    description: optional(text('Description of the finding.')),
   },
-  'What would have been found.',
+  'A finding that the rule would have produced.',
 );
 
 export const RuleTestResult = shape('RuleTestResult', {
-  looked_at: count('Stored events that were looked at.'),
-  cut_short: flag('Whether there are more of that time, which were not.'),
+  looked_at: count('Number of stored events that were evaluated.'),
+  cut_short: flag('Whether the time range has more events, which were not evaluated.'),
   cut_short_by: optional(
     oneOf(['events', 'time'], {
-      description: `Why: it looks at ${limits.maxRuleTestEvents} events of a kind, the newest, and takes ${limits.ruleTestMs / 1000} s of a processor.`,
+      description: `Limit that was reached: a test evaluates the newest ${limits.maxRuleTestEvents} events of each kind and uses up to ${limits.ruleTestMs / 1000} s of CPU time.`,
     }),
   ),
   answerable: flag(
-    'Whether stored events can answer it: records other than of connections and DNS are not kept.',
+    'Whether the rule can be tested on stored events: only connection and DNS records are stored.',
   ),
   not_stored: list(
-    text('A kind: sensor and log.'),
-    'Kinds of record that its rules are about and that were not looked at, as they are not kept: `zeek.ssl`.',
+    text('Kind of record: sensor and log.'),
+    'Kinds of record that the rules apply to but that are not stored and so were not evaluated, such as `zeek.ssl`.',
   ),
-  matched: count('How often something was found.'),
-  matches: list(match, 'The newest of it.', { maxItems: limits.maxRuleTestMatches }),
+  matched: count('Number of findings.'),
+  matches: list(match, 'The newest findings.', { maxItems: limits.maxRuleTestMatches }),
 });
 export type RuleTestResult = Static<typeof RuleTestResult>;
 
 export const RulesReloaded = shape('RulesReloaded', {
-  version: count('Version of all rules now.'),
-  added: count('Rules that are new.'),
-  removed: count('Rules that are gone.'),
-  changed: count('Rules that changed.'),
-  broken: list(text('File, line and reason.'), 'What cannot be applied, the first hundred.', {
+  version: count('New version of the rules.'),
+  added: count('Number of rules added.'),
+  removed: count('Number of rules removed.'),
+  changed: count('Number of rules changed.'),
+  broken: list(text('File, line and reason.'), 'The first 100 errors of rules that cannot be applied.', {
     maxItems: limits.maxSigmaProblems,
   }),
 });

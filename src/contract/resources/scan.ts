@@ -3,54 +3,57 @@ import { scanEngines, scanStatuses } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { between, count, list, optional, part, shape, text, timestamp } from './fields.ts';
 
-const target = text('An address or a CIDR block.', { minLength: 1, maxLength: 100 });
+const target = text('An IP address or a CIDR block.', { minLength: 1, maxLength: 100 });
 const engine = oneOf(scanEngines, {
-  description: 'connect: our own, by TCP connections; nmap: that program, where it is installed and allowed.',
+  description:
+    'Scan engine. connect: the built-in TCP connect scanner; nmap: requires that nmap is installed and allowed.',
 });
-const rate = between(1, limits.maxScanRate, 'Probes per second at most.');
+const rate = between(1, limits.maxScanRate, 'Maximum number of probes per second.');
 
 export const Scan = shape('Scan', {
-  targets: list(target, 'What is scanned, as it was asked for.'),
+  targets: list(target, 'Targets of the scan, as requested.'),
   ports: text('Ports: `22,80,8000-8100` or `top100`.'),
   rate,
   engine,
-  status: oneOf(scanStatuses, { description: 'Where it stands. One runs at a time.' }),
+  status: oneOf(scanStatuses, { description: 'Status of the scan. Only one scan runs at a time.' }),
   progress: part(
     {
-      hosts_total: count('Hosts to visit.'),
-      hosts_done: count('Hosts visited.'),
-      probes_total: count('Probes to send.'),
-      probes_done: count('Probes sent, and answered or given up.'),
+      hosts_total: count('Number of hosts to scan.'),
+      hosts_done: count('Number of hosts scanned.'),
+      probes_total: count('Number of probes to send.'),
+      probes_done: count('Number of probes that were answered or timed out.'),
     },
-    'How far it is.',
+    'Progress of the scan.',
   ),
   result: optional(
     part(
       {
-        hosts_up: count('Hosts that answered.'),
-        services_found: count('Open ports.'),
+        hosts_up: count('Number of hosts that answered.'),
+        services_found: count('Number of open ports.'),
         services_skipped: optional(
-          count('Open ports that were counted and not recorded: beyond what one host can have.'),
+          count('Number of open ports that were not recorded because of the limit per host.'),
         ),
-        assets_created: count('Assets that were new.'),
-        assets_updated: count('Assets that it learned of.'),
+        assets_created: count('Number of assets created.'),
+        assets_updated: count('Number of existing assets updated.'),
       },
-      'What it found so far, as of its last progress where it was cut short; absent where it never began.',
+      'Results so far; for an interrupted scan, as of its last progress. Absent if the scan never started.',
     ),
   ),
-  error: optional(text('Why it failed.')),
-  requested_by: text('Who asked for it.'),
-  requested_at: timestamp('When.'),
-  started_at: optional(timestamp('When it began.')),
-  finished_at: optional(timestamp('When it ended.')),
+  error: optional(text('Why the scan failed.')),
+  requested_by: text('Name of the principal that requested the scan.'),
+  requested_at: timestamp('Time of the request.'),
+  started_at: optional(timestamp('Time at which the scan started.')),
+  finished_at: optional(timestamp('Time at which the scan ended.')),
 });
 export type Scan = Static<typeof Scan>;
 
 /** The state before the first scan. */
-export const NoScan = shape('NoScan', { status: oneOf(['idle'], { description: 'There was no scan yet.' }) });
+export const NoScan = shape('NoScan', {
+  status: oneOf(['idle'], { description: 'Status when there has been no scan yet.' }),
+});
 
 export const ScanInput = shape('ScanInput', {
-  targets: list(target, 'What to scan; it must lie in `discovery.allowed_networks`.', {
+  targets: list(target, 'Targets to scan; they must be within `discovery.allowed_networks`.', {
     minItems: 1,
     maxItems: limits.maxScanTargets,
   }),

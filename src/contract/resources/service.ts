@@ -3,22 +3,22 @@ import { oneOf, type Static } from './common.ts';
 import { address, between, count, optional, shape, text, timestamp, uuid } from './fields.ts';
 
 export const Service = shape('Service', {
-  asset_id: uuid('The asset that offers it.'),
-  ip: address('Where it listens.'),
+  asset_id: uuid('Identifier of the asset that offers the service.'),
+  ip: address('Address on which the service listens.'),
   port: between(0, 65535, 'Port.'),
   transport: text('Transport protocol in lower case.'),
   name: optional(
     text(
-      'Application protocol, in one word whoever named it: `tls` for Zeek’s `ssl` too, `https` for HTTP in it. Several are between commas.',
+      'Application protocol, as a normalised name: `tls` also for Zeek’s `ssl`, `https` for HTTP over TLS. Several protocols are separated by commas.',
     ),
   ),
-  product: optional(text('Software.')),
+  product: optional(text('Name of the software.')),
   version: optional(text('Version of the software.')),
-  state: oneOf(serviceStates, { description: 'Whether it answers.' }),
-  source: oneOf(serviceSources, { description: 'How it became known.' }),
-  connections: count('Connections that it answered.'),
-  clients: count('Distinct addresses that used it (estimated past a few thousand).'),
-  first_seen: timestamp('First evidence that it answered.'),
-  last_seen: timestamp('Last evidence.'),
+  state: oneOf(serviceStates, { description: 'Whether the service is open.' }),
+  source: oneOf(serviceSources, { description: 'How the service was discovered.' }),
+  connections: count('Number of connections that the service answered.'),
+  clients: count('Number of distinct client addresses (estimated above a few thousand).'),
+  first_seen: timestamp('Time at which the service was first seen to answer.'),
+  last_seen: timestamp('Time at which the service was last seen to answer.'),
 });
 export type Service = Static<typeof Service>;

@@ -6,7 +6,7 @@ const secret = (description: string) => text(description, { minLength: 1, maxLen
 
 export const LoginInput = shape('LoginInput', {
   username: text('Name of the principal.', { minLength: 1, maxLength: 200 }),
-  password: text('Its password.', { minLength: 1, maxLength: 1024 }),
+  password: text('Password of the principal.', { minLength: 1, maxLength: 1024 }),
 });
 export type LoginInput = Static<typeof LoginInput>;
 
@@ -16,17 +16,17 @@ export const RefreshInput = shape('RefreshInput', {
 export type RefreshInput = Static<typeof RefreshInput>;
 
 export const PasswordInput = shape('PasswordInput', {
-  current_password: text('The password so far.', { minLength: 1, maxLength: 1024 }),
-  new_password: password('The password from now on. Other sessions of the principal end.'),
+  current_password: text('Current password.', { minLength: 1, maxLength: 1024 }),
+  new_password: password('New password. Other sessions of the principal end.'),
 });
 export type PasswordInput = Static<typeof PasswordInput>;
 
-/** Answer to login and refresh, in the shape of RFC 6749, section 5.1. */
+/** Response to login and refresh, in the format of RFC 6749, section 5.1. */
 export const SessionTokens = shape('SessionTokens', {
   access_token: secret('EdDSA JWT, verifiable with /.well-known/jwks.json.'),
   token_type: oneOf(['Bearer']),
-  expires_in: ordinal('Life of the access token, in seconds.'),
-  refresh_token: secret('Good for one refresh.'),
-  refresh_expires_in: ordinal('Life of the refresh token, in seconds.'),
+  expires_in: ordinal('Lifetime of the access token, in seconds.'),
+  refresh_token: secret('Refresh token, valid for one refresh.'),
+  refresh_expires_in: ordinal('Lifetime of the refresh token, in seconds.'),
 });
 export type SessionTokens = Static<typeof SessionTokens>;

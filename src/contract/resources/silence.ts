@@ -15,42 +15,48 @@ import {
   uuid,
 } from './fields.ts';
 
-/** Any of some values. */
+/** Matches any of the values. */
 const anyOf = <T extends Parameters<typeof list>[0]>(items: T, description: string) =>
   optional(list(items, description, { minItems: 1, maxItems: limits.maxSilenceValues, uniqueItems: true }));
 const word = (description: string) => text(description, { minLength: 1, maxLength: 500 });
-const block = () => network('An address or a CIDR block.');
+const block = () => network('An IP address or a CIDR block.');
 
 const matcher = part(
   {
-    rule_id: anyOf(word('A rule, as alerts name it.'), 'Findings of these rules.'),
+    rule_id: anyOf(word('Identifier of a rule, as in alerts.'), 'Matches findings of these rules.'),
     rule_source: anyOf(
-      oneOf(ruleSources, { description: 'Where rules come from.' }),
-      'Findings of rules from there.',
+      oneOf(ruleSources, { description: 'Source of a rule.' }),
+      'Matches findings of rules from these sources.',
     ),
-    category: anyOf(word('A category, whole.'), 'Findings of rules of these categories.'),
-    src_ip: anyOf(block(), 'Whose source is or lies in one of these.'),
-    dst_ip: anyOf(block(), 'Whose target is or lies in one of these.'),
-    ip: anyOf(block(), 'Of which either end is or lies in one of these.'),
-    domain: anyOf(hostname('A name.'), 'About one of these names or a name below one, in any case.'),
-    asset_id: anyOf(uuid('An asset.'), 'Of which either end is an address that one of these has now.'),
-    max_severity: optional(severity('Findings up to this severity; graver ones are not silenced.')),
+    category: anyOf(word('Exact name of a category.'), 'Matches findings of rules of these categories.'),
+    src_ip: anyOf(block(), 'Matches findings whose source is in one of these networks.'),
+    dst_ip: anyOf(block(), 'Matches findings whose destination is in one of these networks.'),
+    ip: anyOf(block(), 'Matches findings whose source or destination is in one of these networks.'),
+    domain: anyOf(
+      hostname('A domain name.'),
+      'Matches findings about one of these domains or their subdomains, case-insensitive.',
+    ),
+    asset_id: anyOf(
+      uuid('Identifier of an asset.'),
+      'Matches findings whose source or destination is a current address of one of these assets.',
+    ),
+    max_severity: optional(severity('Maximum severity; more severe findings are not silenced.')),
   },
-  'What findings must have, all of it, to be silenced. At least one besides max_severity is wanted.',
+  'Conditions for silencing a finding, all of which must match. At least one condition other than max_severity is required.',
 );
-const reason = text('Why.', { minLength: 1, maxLength: 2000 });
-const expires_at = timestamp('When it ends: at most 90 days ahead.');
+const reason = text('Reason for the silence.', { minLength: 1, maxLength: 2000 });
+const expires_at = timestamp('Time at which the silence ends, at most 90 days ahead.');
 
-/** Keeps findings from drawing attention, for a time: their alerts are suppressed, and no longer when it has ended. */
+/** Suppresses the alerts of matching findings until it ends. */
 export const Silence = shape('Silence', {
   matcher,
   reason,
-  owner: text('Who made it and answers for it.'),
-  state: oneOf(silenceStates, { description: 'Whether it has ended.' }),
+  owner: text('Name of the user who created the silence.'),
+  state: oneOf(silenceStates, { description: 'Whether the silence is active or has expired.' }),
   expires_at,
-  created_at: timestamp('When it was made.'),
-  updated_at: timestamp('When it last changed.'),
-  version: ordinal('Grows with every change; for If-Match.'),
+  created_at: timestamp('Time at which the silence was created.'),
+  updated_at: timestamp('Time of the last change.'),
+  version: ordinal('Version, increased by every change; use it with If-Match.'),
 });
 export type Silence = Static<typeof Silence>;
 export type SilenceMatcher = Silence['matcher'];
@@ -58,7 +64,7 @@ export type SilenceMatcher = Silence['matcher'];
 export const SilenceInput = shape('SilenceInput', { matcher, reason, expires_at });
 export type SilenceInput = Static<typeof SilenceInput>;
 
-/** What `PUT /api/v1/silences/:silence_id` may change; a matcher replaces the one before as a whole. */
+/** Body of `PUT /api/v1/silences/:silence_id`. A matcher replaces the previous one as a whole. */
 export const SilenceUpdateInput = shape('SilenceUpdateInput', {
   matcher: optional(matcher),
   reason: optional(reason),

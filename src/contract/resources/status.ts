@@ -7,71 +7,79 @@ import { LedgerFindings, notStoredCounts, Regression } from './health.ts';
 
 const WitnessStatus = part(
   {
-    quorum: flag('Whether the published checkpoint has the cosignatures that the policy wants.'),
-    published_size: optional(count('Tree size of the published checkpoint; absent while there is none.')),
-    published_age_s: optional(
-      real('Time since that checkpoint was taken from the log, in seconds.', { minimum: 0 }),
+    quorum: flag('Whether the published checkpoint has the cosignatures that the witness policy requires.'),
+    published_size: optional(count('Tree size of the published checkpoint; absent before the first one.')),
+    published_age_s: optional(real('Age of the published checkpoint in seconds.', { minimum: 0 })),
+    candidate_size: optional(
+      count('Tree size for which cosignatures are requested, or were last requested.'),
     ),
-    candidate_size: optional(count('Tree size that the witnesses are asked for, or were last.')),
     witnesses: list(
       part(
         {
-          name: text('Its name in the policy.'),
-          key_name: text('Name of its key.'),
-          vkey: text('The verifier key (C2SP signed-note) that its cosignatures are held to.'),
-          size: optional(count('Tree size that it cosigned last, or claims to have cosigned.')),
+          name: text('Name of the witness in the policy.'),
+          key_name: text('Name of the key of the witness.'),
+          vkey: text('Verifier key (C2SP signed-note) with which its cosignatures are verified.'),
+          size: optional(count('Last tree size that the witness cosigned, or claims to have cosigned.')),
           failing: optional(
-            oneOf(witnessFailureKinds, { description: 'How it failed last, if nothing succeeded since.' }),
+            oneOf(witnessFailureKinds, {
+              description: 'Kind of the last failure, if no request has succeeded since.',
+            }),
           ),
           rollback_since: optional(
-            timestamp('Since when it reports that the log went back, or contradicts what it cosigned.'),
+            timestamp(
+              'Time since which the witness has reported that the log was rolled back or contradicts an earlier cosignature.',
+            ),
           ),
-          cosignatures: count('Cosignatures got since the start.'),
+          cosignatures: count('Number of cosignatures received since the service started.'),
           failures: list(
             part(
               {
-                kind: oneOf(witnessFailureKinds, { description: 'How it failed.' }),
-                times: count('How often.'),
+                kind: oneOf(witnessFailureKinds, { description: 'Kind of failure.' }),
+                times: count('Number of failures.'),
               },
               'A kind of failure.',
             ),
-            'Failures since the start.',
+            'Failures since the service started.',
           ),
         },
         'One witness.',
       ),
-      'The witnesses that are asked.',
+      'Configured witnesses.',
     ),
   },
-  'Cosigning of checkpoints; absent where no witness is configured.',
+  'Cosigning of checkpoints; absent if no witness is configured.',
 );
 export type WitnessStatus = Static<typeof WitnessStatus>;
 
 const scrub = (checked: string, description: string) =>
   part(
     {
-      pass_began_at: timestamp('When the pass that is under way, or was last, began.'),
-      checked: count(`${checked} that this pass has checked.`),
-      total: count(`${checked} that this pass checks.`),
-      last_pass_at: optional(timestamp('When the last whole pass ended; absent before the first.')),
-      last_pass_damaged: optional(count('Damaged items that the last whole pass found.')),
+      pass_began_at: timestamp('Start of the current or last pass.'),
+      checked: count(`${checked} checked in this pass.`),
+      total: count(`${checked} to check in this pass.`),
+      last_pass_at: optional(timestamp('End of the last complete pass; absent before the first one.')),
+      last_pass_damaged: optional(count('Number of damaged items found in the last complete pass.')),
     },
     description,
   );
 const LedgerScrub = scrub(
   'Entries',
-  'The check of all entries, hashes and heads in the background; absent until it has begun.',
+  'Background check of all entries, hashes and tree heads; absent until it has started.',
 );
 
 const Verdict = part(
   {
     well: flag(
-      'Whether nothing needs to be looked at. Limits that were reached do not count: they are for that.',
+      'Whether nothing needs attention. Limits that were reached do not count, because limits are expected to take effect.',
     ),
-    text: text('The same in a sentence.'),
-    limits: optional(text('Which limits were reached since the start, in a sentence; absent for none.')),
+    text: text('Summary in one sentence.'),
+    limits: optional(
+      text(
+        'Limits that were reached since the service started, in one sentence; absent if no limit was reached.',
+      ),
+    ),
   },
-  'How the service is, in short.',
+  'Summary of the health of the service.',
 );
 
 const NotStored = part(
@@ -80,124 +88,129 @@ const NotStored = part(
     reasons: list(
       part(
         {
-          kind: oneOf(notStoredKinds, { description: 'Which of the counts it is part of.' }),
-          sensor_id: optional(uuid('The principal that sent it; absent where that is not known.')),
-          sensor: optional(text('Its name.')),
-          reason: text('Why; of ignored records their kind.'),
-          times: count('How often.'),
-          last_at: timestamp('When it happened last.'),
+          kind: oneOf(notStoredKinds, {
+            description: 'Kind of data that was not stored: the count that includes it.',
+          }),
+          sensor_id: optional(uuid('Identifier of the principal that sent it; absent if unknown.')),
+          sensor: optional(text('Name of the principal.')),
+          reason: text('Reason; for ignored records, their kind.'),
+          times: count('Number of occurrences.'),
+          last_at: timestamp('Time of the last occurrence.'),
           samples: list(
-            text(
-              'The beginning of a record, with what looks like a secret left out; of a request its address.',
-            ),
-            'Recent examples, the newest first.',
+            text('Start of a record, with apparent secrets removed; for a request, its path.'),
+            'Recent examples, newest first.',
           ),
         },
-        'What one sensor sent and was not stored, for one reason.',
+        'Data from one sensor that was not stored for one reason.',
       ),
-      `The latest ${limits.maxNotStoredShown}, the newest first.`,
+      `The latest ${limits.maxNotStoredShown} reasons, newest first.`,
     ),
   },
-  'Records and requests of sensors that were not stored, since the start.',
+  'Records and requests of sensors that were not stored since the service started.',
 );
 export type NotStored = Static<typeof NotStored>;
 
 export const Status = shape('Status', {
   verdict: Verdict,
   version: text('Version of the program.'),
-  started_at: timestamp('When the process started.'),
-  uptime_s: real('Since then, in seconds.', { minimum: 0 }),
+  started_at: timestamp('Time at which the process started.'),
+  uptime_s: real('Uptime in seconds.', { minimum: 0 }),
   threads: list(
     part(
       {
-        name: text('Which worker or pool.'),
-        pending: count('Calls or tasks under way or waiting.'),
-        in_flight_bytes: optional(count('Bytes of calls under way.')),
-        completed: optional(count('Tasks done since the start.')),
-        restarts: optional(count('Times it was lost and came back.')),
+        name: text('Name of the thread or pool.'),
+        pending: count('Number of calls or tasks in progress or queued.'),
+        in_flight_bytes: optional(count('Size of the calls in progress, in bytes.')),
+        completed: optional(count('Number of tasks completed since the service started.')),
+        restarts: optional(count('Number of restarts after a crash.')),
       },
-      'One thread or pool.',
+      'A thread or pool.',
     ),
     'Threads and their queues.',
   ),
   rates: part(
     {
-      events_per_s: real('Events stored, over the last minute.', { minimum: 0 }),
-      bytes_per_s: real('Bytes ingested as sent, over the last minute.', { minimum: 0 }),
-      requests_per_s: real('HTTP requests answered, over the last minute.', { minimum: 0 }),
+      events_per_s: real('Events stored per second, over the last minute.', { minimum: 0 }),
+      bytes_per_s: real('Bytes ingested per second as sent, over the last minute.', { minimum: 0 }),
+      requests_per_s: real('HTTP requests answered per second, over the last minute.', { minimum: 0 }),
     },
-    'Averages of the last minute, per second.',
+    'Rates averaged over the last minute.',
   ),
   store: part(
     {
-      network_events: count('Network events stored.'),
-      dns_events: count('DNS events stored.'),
-      alerts: count('Alerts stored.'),
-      assets: count('Assets known.'),
-      services: count('Services known.'),
-      topology_edges: count('Edges of the topology, among hosts.'),
-      blocks: count('Event blocks.'),
+      network_events: count('Number of stored network events.'),
+      dns_events: count('Number of stored DNS events.'),
+      alerts: count('Number of stored alerts.'),
+      assets: count('Number of assets.'),
+      services: count('Number of services.'),
+      topology_edges: count('Number of edges between hosts in the topology.'),
+      blocks: count('Number of event blocks.'),
       uncounted_events: count(
-        'Events stored that detectors have not seen yet, and that are not in assets, services and figures.',
+        'Number of stored events that are not yet processed by detectors or included in assets, services and statistics.',
       ),
       bytes: count('Size of the database, in bytes.'),
-      unused_bytes: count('Bytes of it that nothing takes up: they are used before it grows.'),
-      damaged_events: count('Stored events that are damaged and left out of answers.'),
-      scrub: scrub(
-        'Blocks of events and rows of tables',
-        'The check of everything stored, in the background.',
-      ),
+      unused_bytes: count('Unused bytes in the database, which are reused before it grows.'),
+      damaged_events: count('Number of damaged stored events, which are left out of responses.'),
+      scrub: scrub('Blocks of events and rows of tables', 'Background check of everything stored.'),
     },
-    'What is stored.',
+    'Stored data.',
   ),
   retention: part(
     {
       max_age_ms: optional(
-        count('Events that were received longer ago go, in milliseconds; absent without such a bound.'),
+        count('Maximum age of events since receipt, in milliseconds; absent if unlimited.'),
       ),
       max_bytes: optional(
-        count('Past as many bytes on disk the oldest events go; absent without such a bound.'),
+        count(
+          'Maximum size of events on disk in bytes, beyond which the oldest expire; absent if unlimited.',
+        ),
       ),
-      event_bytes: count('Bytes that events take up on disk.'),
+      event_bytes: count('Size of events on disk in bytes.'),
       clock_behind_ms: count(
-        'How far the time that age goes by is behind the host’s clock, which leapt, in milliseconds; else 0.',
+        'Milliseconds by which the retention clock lags behind the host clock after a clock jump; otherwise 0.',
       ),
       oldest_network_event: optional(
-        timestamp('When the oldest block of network events was received; absent where there is none.'),
+        timestamp(
+          'Time at which the oldest block of network events was received; absent without network events.',
+        ),
       ),
       oldest_dns_event: optional(
-        timestamp('When the oldest block of DNS events was received; absent where there is none.'),
+        timestamp('Time at which the oldest block of DNS events was received; absent without DNS events.'),
       ),
       expired: list(
         part(
           {
-            table: oneOf(eventTables, { description: 'Which events.' }),
-            reason: oneOf(expiryReasons, { description: 'They were too old, or all were too many.' }),
-            events: count('How many.'),
-            bytes: count('Bytes of their blocks.'),
+            table: oneOf(eventTables, { description: 'Table of the events.' }),
+            reason: oneOf(expiryReasons, {
+              description: 'Why the events expired: their age, or the total size.',
+            }),
+            events: count('Number of expired events.'),
+            bytes: count('Size of their blocks in bytes.'),
           },
-          'What went of one table for one reason.',
+          'Events of one table that expired for one reason.',
         ),
-        'What went since the database was made.',
+        'Events that expired since the database was created.',
       ),
     },
-    'How long events are kept.',
+    'Retention of events.',
   ),
   ledger: part(
     {
-      state: oneOf(['ok', 'degraded'], { description: 'degraded refuses appends.' }),
-      fault: optional(oneOf(ledgerFaults, { description: 'Why it is degraded.' })),
-      advice: optional(text('What the operator is to do.')),
+      state: oneOf(['ok', 'degraded'], { description: 'State of the log; a degraded log rejects appends.' }),
+      fault: optional(oneOf(ledgerFaults, { description: 'Why the log is degraded.' })),
+      advice: optional(text('Action for the operator.')),
       regression: optional(Regression),
       findings: LedgerFindings,
       scrub: optional(LedgerScrub),
-      size: count('Entries.'),
-      head_age_s: optional(real('Age of the latest signed head, in seconds; absent while empty.')),
-      sth_key_id: text('Key that signs tree heads.'),
+      size: count('Number of entries.'),
+      head_age_s: optional(
+        real('Age of the latest signed tree head in seconds; absent while the log is empty.'),
+      ),
+      sth_key_id: text('Identifier of the key that signs tree heads.'),
       sth_key_fingerprint: text('SHA-256 of that public key, in hexadecimal.'),
       checkpoint_vkey: optional(
         text(
-          'Verifier key of checkpoints (C2SP signed-note), for witnesses and policies; absent where it is lost.',
+          'Verifier key of checkpoints (C2SP signed-note), for witnesses and policies; absent if it is lost.',
         ),
       ),
     },
@@ -205,51 +218,56 @@ export const Status = shape('Status', {
   ),
   outbox: part(
     {
-      rows: count('Critical events on their way to the log.'),
-      limit: count('Past this, changes that must be logged are refused.'),
+      rows: count('Number of critical events that are not yet in the log.'),
+      limit: count('Number of critical events from which changes that must be logged are rejected.'),
     },
-    'What the log has not got yet.',
+    'Queue of critical events for the log.',
   ),
   sealing: optional(
     part(
       {
-        sealed_at: timestamp('When everything stored was sealed last; until then the start.'),
+        sealed_at: timestamp(
+          'Last time at which all stored events were sealed; before that, the start of the service.',
+        ),
         lag_s: real('Time since then, in seconds.', { minimum: 0 }),
       },
-      'Sealing of events; absent while it is off.',
+      'Sealing of events; absent while it is disabled.',
     ),
   ),
   witnesses: optional(WitnessStatus),
-  scans: part({ queued: count('Scans that wait.'), running: count('Scans that run.') }, 'Discovery scans.'),
+  scans: part(
+    { queued: count('Number of queued scans.'), running: count('Number of running scans.') },
+    'Discovery scans.',
+  ),
   sockets: part(
     {
-      connections: count('WebSocket connections.'),
-      subscriptions: count('Subscriptions on them.'),
+      connections: count('Number of WebSocket connections.'),
+      subscriptions: count('Number of subscriptions.'),
     },
-    'Live readers.',
+    'WebSocket clients.',
   ),
   not_stored: NotStored,
   limits_reached: list(
     part(
       {
-        limit: text('Which limit.'),
-        times: count('How often since the start.'),
-        meaning: text('What became of what went beyond it.'),
+        limit: text('Name of the limit.'),
+        times: count('Number of times since the service started.'),
+        meaning: text('Effect of reaching the limit.'),
         detectors: optional(
           list(
             part(
-              { detector: text('Id of the detector.'), times: count('How often.') },
+              { detector: text('Identifier of the detector.'), times: count('Number of times.') },
               'A behaviour detector.',
             ),
-            'Behaviour detectors that reached it since the store thread started.',
+            'Behaviour detectors that reached the limit since the store thread started.',
           ),
         ),
       },
       'A limit that was reached.',
     ),
-    'Limits that refused something.',
+    'Limits that were reached.',
   ),
-  warnings: list(text('One sentence.'), 'What an operator should look at.'),
-  ready: flag('False while starting or stopping.'),
+  warnings: list(text('A warning.'), 'Warnings for the operator.'),
+  ready: flag('Whether the service is ready; false while it is starting or stopping.'),
 });
 export type Status = Static<typeof Status>;

@@ -4,35 +4,37 @@ import { list, optional, shape, text, timestamp, uuid } from './fields.ts';
 import { role } from './principal.ts';
 
 const attributes = {
-  jti: uuid('Identifier of the token; all of it that is ever logged.'),
-  principal_id: uuid('Whose it is.'),
-  kind: oneOf(tokenKinds, { description: 'From login to logout, or issued for a machine.' }),
-  name: optional(text('What it is for.')),
-  scopes: list(role, 'The roles that it carries.'),
-  issued_at: timestamp('When it was issued.'),
-  expires_at: optional(timestamp('When it ends by itself; absent for never.')),
-  revoked_at: optional(timestamp('When it was revoked.')),
-  last_used_at: optional(timestamp('When it was last presented.')),
+  jti: uuid('Identifier of the token; the only part of a token that is logged.'),
+  principal_id: uuid('Identifier of the principal that owns the token.'),
+  kind: oneOf(tokenKinds, {
+    description: 'Kind of token: a session from login to logout, or a long-lived token for a machine.',
+  }),
+  name: optional(text('Name of the token, which states its purpose.')),
+  scopes: list(role, 'Roles that the token carries.'),
+  issued_at: timestamp('Time at which the token was issued.'),
+  expires_at: optional(timestamp('Time at which the token expires; absent if it never expires.')),
+  revoked_at: optional(timestamp('Time at which the token was revoked.')),
+  last_used_at: optional(timestamp('Time at which the token was last used.')),
 };
 
 export const Token = shape('Token', attributes);
 export type Token = Static<typeof Token>;
 
-/** The one answer that shows the secret. */
+/** The only response that includes the secret. */
 export const IssuedToken = shape('IssuedToken', {
   ...attributes,
-  token: text('The bearer token. Shown this once; only its hash is kept.'),
+  token: text('The bearer token. It is returned only once; the service stores only its hash.'),
 });
 export type IssuedToken = Static<typeof IssuedToken>;
 
 export const TokenInput = shape('TokenInput', {
-  name: text('What it is for.', { minLength: 1, maxLength: 200 }),
-  scopes: list(role, 'The roles that it carries: some of those of its principal.', {
+  name: text('Name of the token, which states its purpose.', { minLength: 1, maxLength: 200 }),
+  scopes: list(role, 'Roles that the token carries: a subset of the roles of its principal.', {
     minItems: 1,
     maxItems: roles.length,
     uniqueItems: true,
   }),
-  principal_id: optional(uuid('Whose it is; default: the caller.')),
-  expires_at: optional(timestamp('When it ends by itself; default: never.')),
+  principal_id: optional(uuid('Identifier of the principal that owns the token. Default: the caller.')),
+  expires_at: optional(timestamp('Time at which the token expires. Default: never.')),
 });
 export type TokenInput = Static<typeof TokenInput>;

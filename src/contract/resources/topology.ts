@@ -17,74 +17,78 @@ import {
 } from './fields.ts';
 
 const names = {
-  id: text('Names the node: an address, or a network as a CIDR block.'),
+  id: text('Identifier of the node: an address, or a network as a CIDR block.'),
   kind: oneOf(['asset', 'subnet', 'external'], {
-    description: 'A host or a network at home, or a network outside.',
+    description: 'Kind of node: a host in the home networks, a subnet of them, or an external network.',
   }),
-  label: text('What to write beside it.'),
-  ip: optional(address('Its address, where it is one host.')),
-  asset_id: optional(uuid('Its asset, where it is known.')),
+  label: text('Label to display.'),
+  ip: optional(address('Address of the node, if it is a single host.')),
+  asset_id: optional(uuid('Identifier of the asset of the node, if known.')),
   risk_level: optional(riskLevel),
 };
 
 const node = part(
   {
     ...names,
-    degree: count('Edges that it has, also to nodes left out.'),
-    bytes: count('IP bytes to and from it, also on edges left out.'),
-    community: optional(count('Number of the group of nodes it belongs to, the largest 0; not in updates.')),
+    degree: count('Number of edges of the node, including edges to nodes that are left out.'),
+    bytes: count('IP bytes to and from the node, including edges that are left out.'),
+    community: optional(
+      count('Index of the community of the node; the largest community is 0. Not in updates.'),
+    ),
     centrality: optional(
-      real('How central it is among those shown, the most central 1; not in updates.', {
+      real('Centrality among the returned nodes; the most central node has 1. Not in updates.', {
         minimum: 0,
         maximum: 1,
       }),
     ),
   },
-  'A host, a subnet, or the outside.',
+  'A host, a subnet or an external network.',
 );
 
 const traffic = {
-  source: text('Node that opened the connections.'),
-  target: text('Node that answered.'),
+  source: text('Identifier of the node that opened the connections.'),
+  target: text('Identifier of the node that answered.'),
   ports: list(between(0, 65535, 'A port.'), 'Lowest ports of the target, ascending.', {
     maxItems: maxPorts,
   }),
-  protocols: list(text('A protocol.'), 'Application protocols, the first in order.', {
+  protocols: list(text('A protocol.'), 'Application protocols, the first ones in alphabetical order.', {
     maxItems: maxProtocols,
   }),
-  connections: count('Connections.'),
-  bytes: count('IP bytes, both ways.'),
+  connections: count('Number of connections.'),
+  bytes: count('IP bytes in both directions.'),
   first_seen: timestamp('Start of the first connection.'),
   last_seen: timestamp('End of the last connection.'),
 };
 
 export const Topology = shape('Topology', {
-  seq: count("The channel's sequence up to which it was taken: `since` for the updates that follow."),
-  from: optional(timestamp('Start of the time looked at, which may be earlier than was asked for.')),
-  to: optional(timestamp('End of the time looked at, which may be later than was asked for.')),
+  seq: count(
+    'Sequence of the channel that the graph includes; use it as `since` to receive the updates that follow.',
+  ),
+  from: optional(timestamp('Start of the time range, which may be earlier than requested.')),
+  to: optional(timestamp('End of the time range, which may be later than requested.')),
   nodes: list(node, 'The busiest nodes.'),
-  edges: list(part(traffic, 'What passed between two nodes.'), 'Edges between these nodes.'),
-  truncated: flag('True where a limit left nodes or edges out, or put some together.'),
-  generated_at: timestamp('When it was computed.'),
+  edges: list(part(traffic, 'Traffic between two nodes.'), 'Edges between these nodes.'),
+  truncated: flag('Whether a limit left out or merged some nodes or edges.'),
+  generated_at: timestamp('Time at which the graph was computed.'),
 });
 export type Topology = Static<typeof Topology>;
 
-/** What is to be added to a graph of the same grouping and of all time. */
+/** An increment for a graph of the same grouping without a time range. */
 export const TopologyUpdate = shape('TopologyUpdate', {
-  seq: count("The channel's sequence at which the graph is so."),
+  seq: count('Sequence of the channel that the graph includes after this update.'),
   nodes: list(
-    part(
-      { ...names, new: flag('The graph did not have it before.') },
-      'A node that is new or called otherwise now.',
-    ),
-    'Nodes that are new, or whose names, assets or risk changed.',
+    part({ ...names, new: flag('Whether the node is new in the graph.') }, 'A new or changed node.'),
+    'Nodes that are new, or whose label, asset or risk level changed.',
   ),
   edges: list(
     part(
-      { ...traffic, new: flag('The graph did not have it before: its ends have one edge more.') },
-      'What passed since the update before, to be added.',
+      {
+        ...traffic,
+        new: flag('Whether the edge is new in the graph; then add 1 to the degree of both nodes.'),
+      },
+      'Traffic since the previous update, to be added to the edge.',
     ),
-    'Edges on which something passed.',
+    'Edges with new traffic.',
   ),
 });
 export type TopologyUpdate = Static<typeof TopologyUpdate>;

@@ -4,49 +4,46 @@ import { count, list, optional, part, real, shape, text, timestamp } from './fie
 
 export const Trends = shape('Trends', {
   window,
-  from: timestamp('Start of the window: that of the minute, hour or day in which it began.'),
+  from: timestamp('Start of the window, rounded down to the minute, hour or day.'),
   to: timestamp('End of the window: now.'),
-  previous_from: timestamp('Start of the window before, which ends where this one starts.'),
+  previous_from: timestamp('Start of the previous window, which ends where the current one starts.'),
   bucket_s: count('Width of the buckets of series, in seconds.'),
-  method: text('How anomalies are found.'),
+  method: text('Method of anomaly detection.'),
   metrics: list(
     part(
       {
-        metric: text('Which metric.'),
-        series: list(Point, 'Its buckets, oldest first.'),
+        metric: text('Name of the metric.'),
+        series: list(Point, 'Buckets, oldest first.'),
         previous_series: list(
           Point,
-          'Those of the window before, oldest first: as far back as buckets of this width are kept.',
+          'Buckets of the previous window, oldest first, as far back as buckets of this width are retained.',
         ),
-        current: real('Total of this window; of different ones, how many there were in all of it.'),
-        previous: real('Total of the window before.'),
+        current: real('Total of the current window; for distinct values, their number in the whole window.'),
+        previous: real('Total of the previous window.'),
         error: optional(
-          real(
-            'Standard error of both, as a part of them: of numbers of different ones that are estimated.',
-            {
-              minimum: 0,
-            },
-          ),
+          real('Relative standard error of both totals, for estimated numbers of distinct values.', {
+            minimum: 0,
+          }),
         ),
         change_percent: optional(
           real(
-            'From previous to current; of totals by the average per time, because this window is longer by up to a bucket. Absent where previous is 0.',
+            'Change from previous to current in percent. Totals are compared as rates, because the current window is longer by up to one bucket. Absent if previous is 0.',
           ),
         ),
         anomalies: list(
           part(
             {
               at: timestamp('Start of the bucket.'),
-              value: real('What was seen.'),
-              expected: real('What was to be expected: the median of the buckets that it is compared with.'),
-              score: real('How far off, in robust standard deviations.'),
+              value: real('Observed value.'),
+              expected: real('Expected value: the median of the buckets used for comparison.'),
+              score: real('Deviation in robust standard deviations.'),
             },
-            'A bucket out of the ordinary.',
+            'An anomalous bucket.',
           ),
-          'Buckets out of the ordinary; never of `alerts`, which move to the bucket in which they are last seen.',
+          'Anomalous buckets. Always empty for `alerts`, because an alert moves to the bucket in which it was last seen.',
         ),
       },
-      'One metric.',
+      'A metric.',
     ),
     'The metrics.',
   ),

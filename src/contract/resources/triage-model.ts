@@ -4,43 +4,54 @@ import { count, list, optional, part, real, shape, text, timestamp } from './fie
 const weight = (description: string) =>
   part(
     {
-      prior: real('Before anything was learned, in log-odds for a value of 1.'),
-      now: real('As it is in effect.'),
+      prior: real('Initial weight, in log-odds for a value of 1.'),
+      now: real('Current weight.'),
     },
     description,
   );
 
 export const TriageModel = shape('TriageModel', {
-  model: text('Its name and version, as alerts carry it.'),
-  verdicts: count('Verdicts of analysts that it has learned from: of each alert the one that it has now.'),
+  model: text('Name and version of the model, as in alerts.'),
+  verdicts: count(
+    'Number of analyst verdicts that the model has learned from; only the current verdict of each alert counts.',
+  ),
   features: list(
     part(
       {
-        name: text('Its name.'),
-        description: text('What it is; its value is from −1 to 1, and 0 where it does not apply.'),
-        wrong: weight('How much it says that something is wrong.'),
-        mistaken: weight('Where nothing is wrong: how much it says that the rule was mistaken.'),
-        met: real('Sum of the squares of its values in what was learned from.', { minimum: 0 }),
+        name: text('Name of the feature.'),
+        description: text('Description of the feature. Values range from −1 to 1; 0 means not applicable.'),
+        wrong: weight('Weight towards malicious.'),
+        mistaken: weight(
+          'Weight towards a false positive of the rule rather than benign activity, if the alert is not malicious.',
+        ),
+        met: real('Sum of the squared values of the feature in the training data.', { minimum: 0 }),
       },
-      'One thing that it looks at.',
+      'A feature.',
     ),
-    'What it looks at, in its order.',
+    'Features of the model, in order.',
   ),
   validation: part(
     {
-      judged: count('Alerts whose verdict the model had told before it learned from it.'),
-      exact: count('… and was the same.'),
-      same_side: count('… and was another that says the same of whether something is wrong.'),
-      opposite: count('… and said the contrary.'),
-      abstained: count('… and said that it knew too little.'),
+      judged: count(
+        'Number of alerts for which the model gave a verdict before it learned that of the analyst.',
+      ),
+      exact: count('Number of these alerts for which the verdicts were equal.'),
+      same_side: count(
+        'Number of these alerts for which the verdicts differed but agreed on whether the alert is malicious.',
+      ),
+      opposite: count('Number of these alerts for which the verdicts contradicted each other.'),
+      abstained: count('Number of these alerts for which the model abstained with insufficient_data.'),
       accuracy: optional(
-        real('Share of those that were not abstained from whose side was right.', { minimum: 0, maximum: 1 }),
+        real('Share of these alerts on whose maliciousness the model was right, without abstentions.', {
+          minimum: 0,
+          maximum: 1,
+        }),
       ),
     },
-    'How often it would have been right: progressive validation.',
+    'Accuracy by progressive validation.',
   ),
-  histories: count('Rules and addresses whose verdicts are remembered.'),
-  updated_at: optional(timestamp('When it last learned.')),
-  method: text('How it judges and learns.'),
+  histories: count('Number of rules and addresses with remembered verdicts.'),
+  updated_at: optional(timestamp('Time at which the model last learned.')),
+  method: text('Method of the model.'),
 });
 export type TriageModel = Static<typeof TriageModel>;

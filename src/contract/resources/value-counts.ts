@@ -2,29 +2,29 @@ import { limits } from '../../limits.ts';
 import type { Static } from './common.ts';
 import { count, flag, list, ordinal, part, shape, text } from './fields.ts';
 
-/** How often each value of an attribute is there among the events that match. */
+/** Frequencies of the values of an attribute in the matching events. */
 export const ValueCounts = shape('ValueCounts', {
-  of: text('Type of the resources that are counted.'),
-  by: text('The attribute, as filters name it.'),
-  total: count('Events that match.'),
-  absent: count('Those of them that lack the attribute.'),
+  of: text('Type of the counted resources.'),
+  by: text('Name of the attribute, as in filters.'),
+  total: count('Number of matching events.'),
+  absent: count('Number of matching events without the attribute.'),
   values: list(
     part(
       {
         value: text(
-          'As the filter of this name takes it; of names that filters compare without case, in lower case.',
+          'Value, in the form that the filter of the same name accepts; names that filters compare case-insensitively are in lower case.',
         ),
-        count: ordinal('Events that have it, exactly.'),
+        count: ordinal('Exact number of events with the value.'),
       },
       'A value.',
     ),
-    'The most frequent. An event that has several (ip, asset_id, answer) counts once for each of them.',
+    'The most frequent values. An event with several values (ip, asset_id, answer) counts once for each.',
     { maxItems: limits.maxShownValues },
   ),
-  distinct: count('Values that were told apart, shown or not.'),
-  other: count('What the values that are not shown count together.'),
+  distinct: count('Number of values that were counted separately, including those not listed.'),
+  other: count('Sum of the counts of values that are not listed.'),
   complete: flag(
-    `Whether all values were told apart. If not, there are so many that they do not fit into ${limits.maxValueTallyBytes / 2 ** 20} MB: those that only older events have are counted in \`other\`, however often they are there.`,
+    `Whether all values were counted separately. If false, they exceed ${limits.maxValueTallyBytes / 2 ** 20} MB, and values that only older events have are counted in \`other\`, even if they are frequent.`,
   ),
 });
 export type ValueCounts = Static<typeof ValueCounts>;

@@ -26,7 +26,7 @@ export const alertsRoutes = {
   getAlertHistogram: {
     method: 'GET',
     path: '/api/v1/alerts/histogram',
-    summary: 'How many alerts were last seen of a time, by severity',
+    summary: 'Count alerts over time by severity',
     tag: 'alerts',
     access: readers,
     query: alertHistogramQuery,
@@ -35,7 +35,7 @@ export const alertsRoutes = {
   streamAlerts: {
     method: 'GET',
     path: '/api/v1/alerts/stream',
-    summary: 'WebSocket stream of alerts',
+    summary: 'Stream alerts over a WebSocket',
     tag: 'alerts',
     access: readers,
     query: alertStreamQuery,
@@ -45,7 +45,7 @@ export const alertsRoutes = {
   bulkUpdateAlerts: {
     method: 'POST',
     path: '/api/v1/alerts/bulk',
-    summary: 'Change many alerts in the same way, each by itself',
+    summary: 'Update many alerts; each one succeeds or fails separately',
     tag: 'alerts',
     access: analysts,
     audited: true,
@@ -55,7 +55,7 @@ export const alertsRoutes = {
   exportAlerts: {
     method: 'GET',
     path: '/api/v1/alerts/export',
-    summary: 'All alerts that match, oldest first, one a line',
+    summary: 'Export all matching alerts, oldest first, one per line',
     tag: 'alerts',
     access: readers,
     query: alertExportQuery,
@@ -64,7 +64,7 @@ export const alertsRoutes = {
   groupAlerts: {
     method: 'GET',
     path: '/api/v1/alerts/groups',
-    summary: 'Alerts by what they have in common',
+    summary: 'Group alerts by a shared value',
     tag: 'alerts',
     access: readers,
     query: alertGroupQuery,
@@ -73,7 +73,7 @@ export const alertsRoutes = {
   getAlert: {
     method: 'GET',
     path: '/api/v1/alerts/:alert_id',
-    summary: 'Get one alert',
+    summary: 'Get an alert',
     tag: 'alerts',
     access: readers,
     params: alertParams,
@@ -83,7 +83,7 @@ export const alertsRoutes = {
   updateAlert: {
     method: 'PUT',
     path: '/api/v1/alerts/:alert_id',
-    summary: 'Update an alert (assignment, notes, status)',
+    summary: 'Update an alert (status, assignee, notes and more)',
     tag: 'alerts',
     access: analysts,
     audited: true,
@@ -96,7 +96,7 @@ export const alertsRoutes = {
   listAlertHistory: {
     method: 'GET',
     path: '/api/v1/alerts/:alert_id/history',
-    summary: 'List what happened to an alert, and who did it',
+    summary: 'List the history of an alert',
     tag: 'alerts',
     access: readers,
     params: alertParams,

@@ -2,12 +2,12 @@ import { success } from '../envelopes.ts';
 import { windowQuery } from '../parameters.ts';
 import { json, type Route, readers } from './route.ts';
 
-/** What is going on, in figures that cost the same however many events there are. */
+/** Statistics whose cost does not depend on the number of events. */
 export const analyticsRoutes = {
   getDashboard: {
     method: 'GET',
     path: '/api/v1/analytics/dashboard',
-    summary: 'What there was of a time up to now, in figures',
+    summary: 'Get statistics for a recent time window',
     tag: 'analytics',
     access: readers,
     query: windowQuery,
@@ -16,7 +16,7 @@ export const analyticsRoutes = {
   getTrends: {
     method: 'GET',
     path: '/api/v1/analytics/trends',
-    summary: 'How the figures change, and what is out of the ordinary',
+    summary: 'Get trends and anomalies for a recent time window',
     tag: 'analytics',
     access: readers,
     query: windowQuery,
@@ -25,7 +25,7 @@ export const analyticsRoutes = {
   getRiskScore: {
     method: 'GET',
     path: '/api/v1/analytics/risk-score',
-    summary: 'How much is wrong, where, and why that is thought',
+    summary: 'Get the risk score with the assets and alerts that contribute to it',
     tag: 'analytics',
     access: readers,
     responses: { 200: json(success('risk_score')) },
@@ -33,7 +33,7 @@ export const analyticsRoutes = {
   getTriageModel: {
     method: 'GET',
     path: '/api/v1/analytics/triage',
-    summary: 'What triages alerts: what it looks at, what it learned, and how often it was right',
+    summary: 'Get the triage model: its features, learned weights and accuracy',
     tag: 'analytics',
     access: readers,
     responses: { 200: json(success('triage_model')) },

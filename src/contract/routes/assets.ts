@@ -7,7 +7,7 @@ import { analysts, closed, ifMatch, json, list, none, type Route, readers } from
 
 const assetParams = Type.Object({ asset_id: uuid('Identifier of the asset.') }, closed);
 
-/** Hosts of the home networks, and what people know of them. */
+/** Hosts of the home networks, with what users recorded about them. */
 export const assetsRoutes = {
   listAssets: {
     method: 'GET',
@@ -21,7 +21,7 @@ export const assetsRoutes = {
   createAsset: {
     method: 'POST',
     path: '/api/v1/assets',
-    summary: 'Create an asset by hand',
+    summary: 'Create an asset',
     tag: 'assets',
     access: analysts,
     audited: true,
@@ -32,7 +32,7 @@ export const assetsRoutes = {
   getAsset: {
     method: 'GET',
     path: '/api/v1/assets/:asset_id',
-    summary: 'Get one asset',
+    summary: 'Get an asset',
     tag: 'assets',
     access: readers,
     params: assetParams,
@@ -55,7 +55,7 @@ export const assetsRoutes = {
   deleteAsset: {
     method: 'DELETE',
     path: '/api/v1/assets/:asset_id',
-    summary: 'Delete an asset; what the network shows of it later is a new one',
+    summary: 'Delete an asset; if the host is seen again, it becomes a new asset',
     tag: 'assets',
     access: analysts,
     audited: 'each',
@@ -67,7 +67,7 @@ export const assetsRoutes = {
   mergeAsset: {
     method: 'POST',
     path: '/api/v1/assets/:asset_id/merge',
-    summary: 'Merge an asset into another one, which is the answer',
+    summary: 'Merge an asset into another asset and return that one',
     tag: 'assets',
     access: analysts,
     audited: true,
@@ -80,7 +80,7 @@ export const assetsRoutes = {
   splitAsset: {
     method: 'POST',
     path: '/api/v1/assets/:asset_id/split',
-    summary: 'Give some identifiers of an asset to a new one, which is the answer',
+    summary: 'Split some identifiers of an asset into a new asset and return that one',
     tag: 'assets',
     access: analysts,
     audited: true,
@@ -93,7 +93,7 @@ export const assetsRoutes = {
   listAssetHistory: {
     method: 'GET',
     path: '/api/v1/assets/:asset_id/history',
-    summary: 'What happened to an asset and who did it, newest first',
+    summary: 'List the history of an asset, newest first',
     tag: 'assets',
     access: readers,
     params: assetParams,
@@ -104,7 +104,7 @@ export const assetsRoutes = {
   getAssetRiskHistory: {
     method: 'GET',
     path: '/api/v1/assets/:asset_id/risk',
-    summary: 'How the risk of an asset came to be what it is',
+    summary: 'Get the risk history of an asset',
     tag: 'assets',
     access: readers,
     params: assetParams,

@@ -5,12 +5,12 @@ import { json, none, type Route } from './route.ts';
 
 const anyone = ['viewer', 'analyst', 'admin', 'sensor', 'auditor'] as const;
 
-/** Sessions: who is calling. */
+/** Sessions and the identity of the caller. */
 export const authRoutes = {
   login: {
     method: 'POST',
     path: '/auth/login',
-    summary: 'Begin a session with name and password',
+    summary: 'Sign in with username and password',
     tag: 'auth',
     access: 'public',
     alwaysPublic: true,
@@ -22,7 +22,7 @@ export const authRoutes = {
   refresh: {
     method: 'POST',
     path: '/auth/refresh',
-    summary: 'Renew the tokens of a session',
+    summary: 'Refresh the tokens of a session',
     tag: 'auth',
     access: 'public',
     alwaysPublic: true,
@@ -43,7 +43,7 @@ export const authRoutes = {
   whoAmI: {
     method: 'GET',
     path: '/auth/me',
-    summary: 'The principal whose credentials these are, and what they may do',
+    summary: 'Get the principal of the credentials and its permitted operations',
     tag: 'auth',
     access: anyone,
     responses: { 200: json(successWith('principal', Caller)) },
@@ -51,7 +51,7 @@ export const authRoutes = {
   changePassword: {
     method: 'PUT',
     path: '/auth/password',
-    summary: 'Change the password of the caller; the other sessions end',
+    summary: 'Change the password of the caller and end its other sessions',
     tag: 'auth',
     access: anyone,
     audited: 'each',

@@ -7,12 +7,12 @@ import { analysts, closed, json, list, type Route, readers } from './route.ts';
 
 const scanParams = Type.Object({ scan_id: uuid('Identifier of the scan.') }, closed);
 
-/** Scans: the network asked for what is on it. */
+/** Active discovery scans of the network. */
 export const discoveryRoutes = {
   startScan: {
     method: 'POST',
     path: '/api/v1/discovery/scan',
-    summary: 'Ask for a discovery scan; one runs at a time, others queue',
+    summary: 'Start a discovery scan; scans run one at a time and queue',
     tag: 'discovery',
     access: analysts,
     audited: 'each',
@@ -22,7 +22,7 @@ export const discoveryRoutes = {
   getScanStatus: {
     method: 'GET',
     path: '/api/v1/discovery/status',
-    summary: 'The scan that is running, else the last one, else the state idle',
+    summary: 'Get the running scan, else the last one, else the status idle',
     tag: 'discovery',
     access: readers,
     responses: { 200: json(successWith('scan', Type.Union([Scan, NoScan]))) },
@@ -39,7 +39,7 @@ export const discoveryRoutes = {
   getScan: {
     method: 'GET',
     path: '/api/v1/discovery/scan/:scan_id',
-    summary: 'Get one scan',
+    summary: 'Get a scan',
     tag: 'discovery',
     access: readers,
     params: scanParams,
@@ -49,7 +49,7 @@ export const discoveryRoutes = {
   cancelScan: {
     method: 'POST',
     path: '/api/v1/discovery/scan/:scan_id/cancel',
-    summary: 'Cancel a scan that waits or runs; answered once nothing of it goes on',
+    summary: 'Cancel a queued or running scan; returns once it has stopped',
     tag: 'discovery',
     access: analysts,
     audited: 'each',

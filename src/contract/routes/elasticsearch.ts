@@ -6,16 +6,16 @@ import { closed, json, type Method, type Route } from './route.ts';
 const senders = ['sensor', 'admin'] as const;
 
 const given = (description: string) => Type.Optional(text(description, { minLength: 0, maxLength: 1024 }));
-/** Clients send it, and it has no effect: there are no indices, pipelines and shards here. */
-const unused = given('As Elasticsearch takes it. It has no effect.');
+/** Accepted because clients send it. It has no effect: there are no indices, pipelines or shards. */
+const unused = given('Accepted for compatibility with Elasticsearch; has no effect.');
 
-const filter_path = given('Which parts of the answer are wanted, as Elasticsearch names them.');
+const filter_path = given('Parts of the response to return, in the syntax of Elasticsearch.');
 const ofEvery = { filter_path, pretty: unused, human: unused, error_trace: unused };
 
 const bulkQuery = Type.Object(
   {
     ...ofEvery,
-    sensor: Type.Optional(text('Names the sender.', { minLength: 1, maxLength: 200 })),
+    sensor: Type.Optional(text('Name of the sensor.', { minLength: 1, maxLength: 200 })),
     pipeline: unused,
     refresh: unused,
     routing: unused,
@@ -69,40 +69,41 @@ const bulk = {
       'application/vnd.elasticsearch+x-ndjson',
       'application/vnd.elasticsearch+json',
     ],
-    schema: anyObject('Actions, create or index, each with its document on the next line.'),
+    schema: anyObject('Actions (create or index), each followed by its document on the next line.'),
   },
-  responses: answered('What became of each item, in order, as Elasticsearch tells it.'),
+  responses: answered('Result of each item, in order, in the format of Elasticsearch.'),
 } as const;
 
 const everywhere = <M extends Method>(method: M, paths: readonly string[]) =>
   paths.map((path) => ({ method, path }));
 
-/** The part of Elasticsearch's interface that shippers use. */
+/** The part of the Elasticsearch API that shippers use. */
 export const elasticsearchRoutes = {
   elasticsearchInfo: {
     ...ofElasticsearch,
     method: 'GET',
     path: '/',
-    summary: 'What shippers that look for Elasticsearch want to see first',
+    summary: 'Get the name and version that Elasticsearch clients check first',
     query: probeQuery,
     partlyPublic: true,
-    responses: answered('Name and version, as Elasticsearch tells them.'),
+    responses: answered('Name and version, in the format of Elasticsearch.'),
   },
   elasticsearchBulk: {
     ...bulk,
     method: 'POST',
     path: '/_bulk',
     also: [{ method: 'PUT', path: '/_bulk' }],
-    summary: "Take sensors' records as Elasticsearch takes documents",
+    summary: 'Ingest records with the Elasticsearch bulk API',
   },
   elasticsearchBulkOfIndex: {
     ...bulk,
     method: 'POST',
     path: '/:index/_bulk',
     also: [{ method: 'PUT', path: '/:index/_bulk' }],
-    summary: 'The same, with the name of an index, which is repeated in the answer and means nothing here',
+    summary:
+      'Ingest records with the Elasticsearch bulk API; the index name is only repeated in the response',
     params: Type.Object(
-      { index: text('Of the items that name none.', { minLength: 1, maxLength: 255 }) },
+      { index: text('Index name for items without one.', { minLength: 1, maxLength: 255 }) },
       closed,
     ),
   },
@@ -132,9 +133,9 @@ export const elasticsearchRoutes = {
       '/_logstash/:about*',
       '/_logstash/pipeline/:name',
     ]),
-    summary: 'What else shippers ask Elasticsearch when they start: what they would set up is there',
+    summary: 'Answer the startup probes of shippers; whatever they would set up exists already',
     query: probeQuery,
-    responses: answered('As Elasticsearch answers it, as far as shippers look at it.'),
+    responses: answered('The fields of the Elasticsearch response that shippers read.'),
   },
   elasticsearchSetup: {
     ...ofElasticsearch,
@@ -148,9 +149,11 @@ export const elasticsearchRoutes = {
       '/_ingest/pipeline/:name',
       '/_logstash/pipeline/:name',
     ]),
-    summary:
-      'Templates, policies and pipelines that shippers set up: acknowledged, and not kept, for nothing needs them',
-    params: Type.Object({ name: text('What it is called.', { minLength: 1 }) }, closed),
+    summary: 'Acknowledge templates, policies and pipelines of shippers without storing them',
+    params: Type.Object(
+      { name: text('Name of the template, policy or pipeline.', { minLength: 1 }) },
+      closed,
+    ),
     query: probeQuery,
     responses: answered('An acknowledgement.'),
   },

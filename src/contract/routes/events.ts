@@ -14,12 +14,12 @@ import { analysts, closed, json, list, none, type Route, readers } from './route
 
 const eventParams = Type.Object({ event_id: uuid('Identifier of the event.') }, closed);
 
-/** For roles that may read events and entries of the log. */
+/** Restricted to roles that may read both events and log entries. */
 const eventProof = (table: (typeof eventTables)[number]) =>
   ({
     method: 'GET',
     path: `/api/v1/events/${table}/:event_id/proof`,
-    summary: `All that shows offline that a ${table} event was stored, unaltered, when the log covered it`,
+    summary: `Get an offline proof that a ${table} event is unchanged since the log covered it`,
     tag: 'events',
     access: analysts,
     params: eventParams,
@@ -41,7 +41,7 @@ export const eventsRoutes = {
   getNetworkEventHistogram: {
     method: 'GET',
     path: '/api/v1/events/network/histogram',
-    summary: 'How many network events there are of a time, by severity',
+    summary: 'Count network events over time by severity',
     tag: 'events',
     access: readers,
     query: networkEventHistogramQuery,
@@ -50,7 +50,7 @@ export const eventsRoutes = {
   getNetworkEventValues: {
     method: 'GET',
     path: '/api/v1/events/network/values',
-    summary: 'The most frequent values of an attribute of network events',
+    summary: 'List the most frequent values of an attribute of network events',
     tag: 'events',
     access: readers,
     query: networkEventValuesQuery,
@@ -59,7 +59,7 @@ export const eventsRoutes = {
   streamNetworkEvents: {
     method: 'GET',
     path: '/api/v1/events/network/stream',
-    summary: 'WebSocket stream of network events',
+    summary: 'Stream network events over a WebSocket',
     tag: 'events',
     access: readers,
     query: networkEventStreamQuery,
@@ -69,7 +69,7 @@ export const eventsRoutes = {
   getNetworkEvent: {
     method: 'GET',
     path: '/api/v1/events/network/:event_id',
-    summary: 'Get one network event',
+    summary: 'Get a network event',
     tag: 'events',
     access: readers,
     params: eventParams,
@@ -89,7 +89,7 @@ export const eventsRoutes = {
   getDnsEventHistogram: {
     method: 'GET',
     path: '/api/v1/events/dns/histogram',
-    summary: 'How many DNS events there are of a time, by severity',
+    summary: 'Count DNS events over time by severity',
     tag: 'events',
     access: readers,
     query: dnsEventHistogramQuery,
@@ -98,7 +98,7 @@ export const eventsRoutes = {
   getDnsEventValues: {
     method: 'GET',
     path: '/api/v1/events/dns/values',
-    summary: 'The most frequent values of an attribute of DNS events',
+    summary: 'List the most frequent values of an attribute of DNS events',
     tag: 'events',
     access: readers,
     query: dnsEventValuesQuery,
@@ -107,7 +107,7 @@ export const eventsRoutes = {
   streamDnsEvents: {
     method: 'GET',
     path: '/api/v1/events/dns/stream',
-    summary: 'WebSocket stream of DNS events',
+    summary: 'Stream DNS events over a WebSocket',
     tag: 'events',
     access: readers,
     query: dnsEventStreamQuery,
@@ -117,7 +117,7 @@ export const eventsRoutes = {
   getDnsEvent: {
     method: 'GET',
     path: '/api/v1/events/dns/:event_id',
-    summary: 'Get one DNS event',
+    summary: 'Get a DNS event',
     tag: 'events',
     access: readers,
     params: eventParams,

@@ -12,7 +12,7 @@ const keyParams = Type.Object({ key_id: uuid('Identifier (kid) of the key.') }, 
 const tokenParams = Type.Object({ token_id: uuid('Identifier (jti) of the token.') }, closed);
 const principalParams = Type.Object({ principal_id: uuid('Identifier of the principal.') }, closed);
 
-/** Principals, tokens, keys, the access policy and what was done with them. */
+/** Principals, tokens, keys, the access policy and the audit log. */
 export const identitiesRoutes = {
   listPrincipals: {
     method: 'GET',
@@ -27,7 +27,7 @@ export const identitiesRoutes = {
   createPrincipal: {
     method: 'POST',
     path: '/api/v1/principals',
-    summary: 'Provision a principal',
+    summary: 'Create a principal',
     tag: 'identities',
     access: admins,
     audited: true,
@@ -49,7 +49,7 @@ export const identitiesRoutes = {
   updatePrincipal: {
     method: 'PUT',
     path: '/api/v1/principals/:principal_id',
-    summary: 'Change name, roles, status or password of a principal',
+    summary: 'Update the name, roles, status or password of a principal',
     tag: 'identities',
     access: admins,
     audited: true,
@@ -62,7 +62,7 @@ export const identitiesRoutes = {
   getPolicy: {
     method: 'GET',
     path: '/api/v1/policy',
-    summary: 'Who may do what',
+    summary: 'Get the access policy',
     tag: 'identities',
     access: admins,
     audited: true,
@@ -83,7 +83,7 @@ export const identitiesRoutes = {
   reloadPolicy: {
     method: 'POST',
     path: '/api/v1/policy/reload',
-    summary: 'Read the file of the access policy anew',
+    summary: 'Reload the access policy from its file',
     tag: 'identities',
     access: admins,
     audited: true,
@@ -93,7 +93,7 @@ export const identitiesRoutes = {
   listAuditRecords: {
     method: 'GET',
     path: '/api/v1/audit',
-    summary: 'Who did or read what, newest first',
+    summary: 'List audit records, newest first',
     tag: 'identities',
     access: admins,
     audited: true,
@@ -156,7 +156,7 @@ export const identitiesRoutes = {
   rotateKey: {
     method: 'POST',
     path: '/api/v1/keys/rotate',
-    summary: 'Let a new key take over',
+    summary: 'Rotate to a new key',
     tag: 'identities',
     access: admins,
     audited: true,
@@ -167,7 +167,7 @@ export const identitiesRoutes = {
   retireKey: {
     method: 'POST',
     path: '/api/v1/keys/:key_id/retire',
-    summary: 'Give up a pending key',
+    summary: 'Retire a pending key',
     tag: 'identities',
     access: admins,
     audited: true,
@@ -178,7 +178,7 @@ export const identitiesRoutes = {
   revokeKey: {
     method: 'POST',
     path: '/api/v1/keys/:key_id/revoke',
-    summary: 'Revoke a compromised key; another one takes its place',
+    summary: 'Revoke a compromised key and replace it',
     tag: 'identities',
     access: admins,
     audited: true,

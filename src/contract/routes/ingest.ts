@@ -14,7 +14,7 @@ const headers = Type.Object(
   {
     ...receiptHeader,
     'idempotency-key': Type.Optional(
-      text('Makes a retry safe for 24 hours: the first answer is repeated.', {
+      text('Makes retries safe for 24 hours: a retry gets the response of the first request.', {
         minLength: 1,
         maxLength: limits.maxIdempotencyKeyBytes,
       }),
@@ -24,19 +24,19 @@ const headers = Type.Object(
 );
 
 const ack = Type.Optional(ackMode);
-const sensor = Type.Optional(text('Names the sender.', { minLength: 1, maxLength: 200 }));
+const sensor = Type.Optional(text('Name of the sensor.', { minLength: 1, maxLength: 200 }));
 const ingestQuery = Type.Object({ source: Type.Optional(ingestSource), sensor, ack }, closed);
 const typedIngestQuery = Type.Object({ sensor, ack }, closed);
 const ingestErrors = ['CONFLICT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 const ingestMediaTypes = ['application/x-ndjson', 'application/json'] as const;
 const oneOrMore = <S extends TSchema>(event: S) => Type.Union([event, Type.Array(event)]);
 
-/** What sensors send. */
+/** Ingest in the formats of Candor and of sensors. */
 export const ingestRoutes = {
   ingest: {
     method: 'POST',
     path: '/api/v1/ingest',
-    summary: "Take sensors' records; each is recognised by its shape",
+    summary: 'Ingest records; the format of each is detected',
     tag: 'ingest',
     access: senders,
     query: ingestQuery,
@@ -44,7 +44,7 @@ export const ingestRoutes = {
     body: {
       kind: 'ingest',
       mediaTypes: [...ingestMediaTypes, 'text/tab-separated-values', 'text/plain'],
-      schema: oneOrMore(anyObject('One record of Zeek, Suricata, ECS or our own.')),
+      schema: oneOrMore(anyObject('One record in Zeek, Suricata, ECS or native format.')),
     },
     responses: { 200: json(answer(IngestAnswer)) },
     errors: ingestErrors,
@@ -52,7 +52,7 @@ export const ingestRoutes = {
   ingestNetworkEvents: {
     method: 'POST',
     path: '/api/v1/events/network',
-    summary: 'Take network events in our own shape',
+    summary: 'Ingest network events in native format',
     tag: 'ingest',
     access: senders,
     query: typedIngestQuery,
@@ -69,7 +69,7 @@ export const ingestRoutes = {
   ingestDnsEvents: {
     method: 'POST',
     path: '/api/v1/events/dns',
-    summary: 'Take DNS events in our own shape',
+    summary: 'Ingest DNS events in native format',
     tag: 'ingest',
     access: senders,
     query: typedIngestQuery,

@@ -11,25 +11,25 @@ const intelParams = Type.Object({ intel_id: uuid('Identifier of the list.') }, c
 
 /** `from` and `to` bound `changed_at`. */
 export const intelFilters = {
-  enabled: many(flag('Whether it is looked in.')),
-  severity: many(oneOf(severities, { description: 'Severity of what is found by it.' })),
-  format: many(oneOf(intelFormats, { description: 'Plain lines or STIX.' })),
-  name: many(word('Name, whole.')),
+  enabled: many(flag('Whether the list is enabled.')),
+  severity: many(oneOf(severities, { description: 'Severity of the findings of the list.' })),
+  format: many(oneOf(intelFormats, { description: 'Format of the list: plain lines or STIX.' })),
+  name: many(word('Exact name of the list.')),
 };
 const intelQuery = listParameters(['changed_at', 'name', 'severity', 'indicators', 'hits'], intelFilters);
 
 /** `from` and `to` bound `valid_until`. */
 export const indicatorFilters = {
-  kind: many(oneOf(indicatorKinds, { description: 'Addresses or domains.' })),
+  kind: many(oneOf(indicatorKinds, { description: 'Kind of indicator: address or domain.' })),
 };
 const indicatorQuery = listParameters(['value', 'valid_until'], indicatorFilters, 'End of validity');
 
-/** Lists of known-bad addresses and domains. */
+/** Threat intelligence lists of known-bad addresses and domains. */
 export const intelRoutes = {
   listIntel: {
     method: 'GET',
     path: '/api/v1/intel',
-    summary: 'List the lists of known-bad addresses and domains',
+    summary: 'List threat intelligence lists',
     tag: 'intel',
     access: readers,
     query: intelQuery,
@@ -38,7 +38,7 @@ export const intelRoutes = {
   createIntel: {
     method: 'POST',
     path: '/api/v1/intel',
-    summary: 'Add a list of known-bad addresses and domains',
+    summary: 'Create a threat intelligence list',
     tag: 'intel',
     access: admins,
     audited: true,
@@ -49,7 +49,7 @@ export const intelRoutes = {
   getIntel: {
     method: 'GET',
     path: '/api/v1/intel/:intel_id',
-    summary: 'Get one list',
+    summary: 'Get a threat intelligence list',
     tag: 'intel',
     access: readers,
     params: intelParams,
@@ -59,18 +59,18 @@ export const intelRoutes = {
   listIndicators: {
     method: 'GET',
     path: '/api/v1/intel/:intel_id/indicators',
-    summary: 'List what a list names',
+    summary: 'List the indicators of a threat intelligence list',
     tag: 'intel',
     access: readers,
     params: intelParams,
     query: indicatorQuery,
-    responses: { 200: list(listed('intel_indicator', text('The indicator itself.'), IntelIndicator)) },
+    responses: { 200: list(listed('intel_indicator', text('Value of the indicator.'), IntelIndicator)) },
     errors: ['NOT_FOUND'],
   },
   updateIntel: {
     method: 'PUT',
     path: '/api/v1/intel/:intel_id',
-    summary: 'Change a list; content replaces what it named before',
+    summary: 'Update a threat intelligence list; new content replaces all its indicators',
     tag: 'intel',
     access: admins,
     audited: true,
@@ -83,7 +83,7 @@ export const intelRoutes = {
   deleteIntel: {
     method: 'DELETE',
     path: '/api/v1/intel/:intel_id',
-    summary: 'Remove a list',
+    summary: 'Delete a threat intelligence list',
     tag: 'intel',
     access: admins,
     audited: true,

@@ -3,17 +3,17 @@ import { anyObject, text } from '../resources/fields.ts';
 import { receiptHeaders } from './receipts.ts';
 import { closed, json, type Route } from './route.ts';
 
-/** What exporters of OpenTelemetry and its collector send: OTLP/HTTP 1.x. */
+/** OTLP/HTTP 1.x, as OpenTelemetry exporters and the OpenTelemetry Collector send it. */
 export const otlpRoutes = {
   otlpLogs: {
     method: 'POST',
     path: '/v1/logs',
-    summary: "Take sensors' records as log records of OpenTelemetry (OTLP/HTTP)",
+    summary: 'Ingest records as OpenTelemetry log records (OTLP/HTTP)',
     tag: 'shippers',
     protocol: 'otlp',
     access: ['sensor', 'admin'],
     query: Type.Object(
-      { sensor: Type.Optional(text('Names the sender.', { minLength: 1, maxLength: 200 })) },
+      { sensor: Type.Optional(text('Name of the sensor.', { minLength: 1, maxLength: 200 })) },
       closed,
     ),
     headers: receiptHeaders,
@@ -21,13 +21,13 @@ export const otlpRoutes = {
       kind: 'ingest',
       mediaTypes: ['application/x-protobuf', 'application/json'],
       schema: anyObject(
-        'An ExportLogsServiceRequest. A log record is read as the JSON object that is the text of its body, else as the key-value list that is its body, else as its attributes.',
+        'An ExportLogsServiceRequest. The record is the JSON object in the text of the log record body, else the key-value list in its body, else its attributes.',
       ),
     },
     responses: {
       200: json(
         anyObject(
-          'An ExportLogsServiceResponse in the encoding of the request; partial_success tells of records that were rejected.',
+          'An ExportLogsServiceResponse in the encoding of the request; partial_success reports rejected records.',
         ),
       ),
     },

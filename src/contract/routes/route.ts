@@ -8,23 +8,25 @@ import type { Role } from '../vocabulary.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /**
- * What a request carries. `json` is parsed and validated against `schema` as a whole; `resource` is what it changes,
- * so that a field that only the service sets is told from an unknown one. `ingest` is left as bytes for the ingest
- * pool, which judges each record by itself; `schema` only describes it.
+ * The body of a request. `json` is parsed and validated as a whole against `schema`; `resource` is the
+ * resource that it changes, which distinguishes read-only fields from unknown ones. `ingest` is passed as
+ * bytes to the ingest pool, which validates each record separately; its `schema` is documentation only.
  */
 export type RequestBody =
   | {
       readonly kind: 'json';
       readonly schema: TObject;
       readonly resource?: TObject;
-      /** Up to limits.maxIntelBodyBytes, and left as bytes, inflated, for a pool that parses and validates it. */
+      /**
+       * Up to limits.maxIntelBodyBytes, passed as decompressed bytes to a pool that parses and validates it.
+       */
       readonly large?: true;
     }
   | {
       readonly kind: 'ingest';
       readonly mediaTypes: readonly string[];
       readonly schema: TSchema;
-      /** The only kind of record taken; any where absent. */
+      /** The only kind of record accepted; any kind when absent. */
       readonly table?: 'network' | 'dns';
     };
 
@@ -32,7 +34,10 @@ export type ResponseBody =
   | {
       readonly kind: 'json';
       readonly schema: TSchema;
-      /** A page of a list of such items, which is also given whole to who accepts a type of `wholeListTypes`. */
+      /**
+       * The body is a page of such items. Clients that accept one of `wholeListTypes` get the whole list as
+       * lines.
+       */
       readonly lines?: TSchema;
     }
   | { readonly kind: 'text'; readonly mediaType: string }
@@ -42,13 +47,13 @@ export type ResponseBody =
 export interface Route {
   readonly method: Method;
   /**
-   * Parameters are segments with a colon: `/api/v1/alerts/:alert_id`. One with a star at the end is all that follows,
-   * slashes included, as it was sent: `/tile/:tile*`.
+   * Parameters are segments with a colon: `/api/v1/alerts/:alert_id`. A parameter with a trailing star
+   * (`/tile/:tile*`) matches the rest of the path, slashes included, without decoding.
    */
   readonly path: string;
   /**
-   * Other methods and paths that are answered as this one, where the service that a protocol was made for has several.
-   * Parameters in them are read only as far as `params` declares them.
+   * Aliases: other methods and paths that behave the same, where the emulated service has several. Only their
+   * parameters that `params` declares are read.
    */
   readonly also?: readonly { readonly method: Method; readonly path: string }[];
   readonly summary: string;
@@ -68,44 +73,54 @@ export interface Route {
     | 'identities'
     | 'system'
     | 'transparency';
-  /** For shippers of this protocol: errors are answered in its form. */
+  /**
+   * Set for routes of a shipper protocol: tokens are accepted and errors are formatted as that protocol
+   * defines.
+   */
   readonly protocol?: ShipperProtocol;
-  /** Who may; the default of the access policy. */
+  /** Roles that may call the operation by default; the access policy may change this. */
   readonly access: 'public' | readonly Role[];
   /**
-   * Some of what it shows is public: without credentials, or with other roles, it is answered so far. Bad credentials
-   * are refused all the same.
+   * Part of the response is public: callers without credentials or with other roles get that part. Invalid
+   * credentials are rejected nevertheless.
    */
   readonly partlyPublic?: true;
-  /** Answered without knowing who asks, so that a policy may make it public; what is public anyway need not say so. */
+  /**
+   * The handler needs no identity, so a policy may make the operation public. Not needed on routes that are
+   * public by default.
+   */
   readonly mayBePublic?: true;
-  /** No policy may restrict it: nobody could sign in, or see from outside whether the service lives. */
+  /** No policy may restrict the operation. Otherwise users could not sign in, or health checks would fail. */
   readonly alwaysPublic?: true;
   readonly params?: TObject;
   readonly query?: TObject;
   /** Request headers that change what the operation does, lowercase. */
   readonly headers?: TObject;
   readonly body?: RequestBody;
-  /** Answers of success by status. */
+  /** Successful responses by status. */
   readonly responses: { readonly [status: number]: ResponseBody };
-  /** Codes that this operation adds to those of `errorsOf`. */
+  /** Error codes that this operation adds to those of `errorsOf`. */
   readonly errors?: readonly ErrorCode[];
   /**
-   * Who calls it is written down, and how it ended: administration, what concerns credentials, changes of assets, and
-   * those that the transparency log may have to tell of. `each`: however often, without being counted together; what
-   * the operation needs (a turn, a password that is checked, an asset) bounds how often it succeeds.
+   * Calls are written to the audit log with caller and outcome. Set for administration, credentials, changes
+   * of assets, and operations that can cause entries in the transparency log. `each` writes one record per
+   * call and never aggregates; the cost of the operation (a queue slot, a password check, an asset) limits
+   * how often it can succeed.
    */
   readonly audited?: true | 'each';
-  /** Answered by an upgrade; `channel` is subscribed at once with the query as filters. Credentials may come later. */
+  /**
+   * The response is a WebSocket upgrade. `channel` is subscribed immediately with the query as filters.
+   * Credentials may follow in a message.
+   */
   readonly websocket?: { readonly channel?: ChannelName };
 }
 
 export const json = <S extends TSchema>(schema: S) => ({ kind: 'json', schema }) as const;
-/** A page of a list, whole as lines too. */
+/** A page of a list, also available as a whole in lines. */
 export const list = <S extends TObject<{ data: TArray }>>(schema: S) =>
   ({ kind: 'json', schema, lines: schema.properties.data.items }) as const;
 export const none = { kind: 'none' } as const;
-/** Of bodies that are taken whatever they are called, and without a name too. */
+/** Matches any media type, also a missing one. */
 export const anyMediaType = '*/*';
 export const bytes = { kind: 'bytes', mediaType: 'application/octet-stream' } as const;
 export const closed = { additionalProperties: false } as const;
@@ -113,6 +128,6 @@ export const readers = ['viewer', 'analyst', 'admin'] as const;
 export const analysts = ['analyst', 'admin'] as const;
 export const admins = ['admin'] as const;
 export const ifMatch = Type.Object(
-  { 'if-match': Type.Optional(text('The version that is to be changed, in quotes.')) },
+  { 'if-match': Type.Optional(text('Version of the resource that the request is based on, in quotes.')) },
   closed,
 );

@@ -23,14 +23,14 @@ const ruleParams = Type.Object({ rule_id: uuid('Identifier of the rule.') }, clo
 
 /** `from` and `to` bound `changed_at`. */
 export const ruleFilters = {
-  enabled: many(flag('Whether it is applied.')),
-  level: many(oneOf(severities, { description: 'Severity of its findings.' })),
-  status: many(oneOf(ruleStatuses, { description: 'How ripe it is.' })),
-  kind: many(oneOf(ruleKinds, { description: 'Rule, correlation or filter.' })),
-  origin: many(oneOf(ruleOrigins, { description: 'Where it comes from.' })),
-  broken: many(flag('Whether it cannot be applied.')),
-  title: many(word('Title, whole.')),
-  tag: many(word('One of its tags, whole.')),
+  enabled: many(flag('Whether the rule is enabled.')),
+  level: many(oneOf(severities, { description: 'Severity of the findings of the rule.' })),
+  status: many(oneOf(ruleStatuses, { description: 'Maturity of the rule, as Sigma defines it.' })),
+  kind: many(oneOf(ruleKinds, { description: 'Kind of document: rule, correlation or filter.' })),
+  origin: many(oneOf(ruleOrigins, { description: 'Origin of the rule.' })),
+  broken: many(flag('Whether the rule has errors and cannot be applied.')),
+  title: many(word('Exact title of the rule.')),
+  tag: many(word('Exact tag of the rule.')),
 };
 const ruleQuery = listParameters(['changed_at', 'title', 'level', 'hits'], ruleFilters);
 
@@ -48,7 +48,7 @@ export const rulesRoutes = {
   createRule: {
     method: 'POST',
     path: '/api/v1/rules',
-    summary: 'Add a detection rule: one document of Sigma',
+    summary: 'Create a detection rule from one Sigma document',
     tag: 'rules',
     access: admins,
     audited: true,
@@ -59,7 +59,7 @@ export const rulesRoutes = {
   reloadRules: {
     method: 'POST',
     path: '/api/v1/rules/reload',
-    summary: 'Read the folders of detection rules anew',
+    summary: 'Reload the folders of detection rules',
     tag: 'rules',
     access: admins,
     audited: true,
@@ -68,7 +68,7 @@ export const rulesRoutes = {
   validateRule: {
     method: 'POST',
     path: '/api/v1/rules/validate',
-    summary: 'Ask whether documents could be applied, with the rules that there are; nothing is kept',
+    summary: 'Validate Sigma documents against the existing rules without storing them',
     tag: 'rules',
     access: analysts,
     body: { kind: 'json', schema: RuleTextInput },
@@ -77,7 +77,7 @@ export const rulesRoutes = {
   testRule: {
     method: 'POST',
     path: '/api/v1/rules/test',
-    summary: 'Try documents on stored events; nothing is kept',
+    summary: 'Test Sigma documents on stored events without storing them',
     tag: 'rules',
     access: analysts,
     body: { kind: 'json', schema: RuleTestInput },
@@ -86,7 +86,7 @@ export const rulesRoutes = {
   getRule: {
     method: 'GET',
     path: '/api/v1/rules/:rule_id',
-    summary: 'Get one detection rule',
+    summary: 'Get a detection rule',
     tag: 'rules',
     access: readers,
     params: ruleParams,
@@ -96,7 +96,7 @@ export const rulesRoutes = {
   updateRule: {
     method: 'PUT',
     path: '/api/v1/rules/:rule_id',
-    summary: 'Change the text of a rule made here, or enable or disable any',
+    summary: 'Update the text of a rule created over the API, or enable or disable any rule',
     tag: 'rules',
     access: admins,
     audited: true,
@@ -109,7 +109,7 @@ export const rulesRoutes = {
   deleteRule: {
     method: 'DELETE',
     path: '/api/v1/rules/:rule_id',
-    summary: 'Remove a rule that was made here; others can be disabled',
+    summary: 'Delete a rule created over the API; other rules can only be disabled',
     tag: 'rules',
     access: admins,
     audited: true,

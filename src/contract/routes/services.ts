@@ -7,7 +7,7 @@ import { closed, json, list, type Route, readers } from './route.ts';
 const serviceParams = Type.Object({ service_id: uuid('Identifier of the service.') }, closed);
 const assetParams = Type.Object({ asset_id: uuid('Identifier of the asset.') }, closed);
 
-/** What assets offer. */
+/** Network services of assets. */
 export const servicesRoutes = {
   listServices: {
     method: 'GET',
@@ -21,7 +21,7 @@ export const servicesRoutes = {
   getService: {
     method: 'GET',
     path: '/api/v1/services/:service_id',
-    summary: 'Get one service',
+    summary: 'Get a service',
     tag: 'services',
     access: readers,
     params: serviceParams,

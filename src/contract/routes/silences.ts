@@ -11,17 +11,17 @@ const silenceParams = Type.Object({ silence_id: uuid('Identifier of the silence.
 
 /** `from` and `to` bound `created_at`. */
 export const silenceFilters = {
-  state: many(oneOf(silenceStates, { description: 'Whether it has ended.' })),
-  owner: many(word('Who made it.')),
-  rule_id: many(word('One of its rules.')),
-  rule_source: many(oneOf(ruleSources, { description: 'One of its sources of rules.' })),
-  category: many(word('One of its categories.')),
-  domain: many(word('One of its names, in any case.')),
-  asset_id: many(uuid('One of its assets.')),
+  state: many(oneOf(silenceStates, { description: 'Whether the silence is active or has expired.' })),
+  owner: many(word('Name of the user who created the silence.')),
+  rule_id: many(word('A rule that the silence names.')),
+  rule_source: many(oneOf(ruleSources, { description: 'A rule source that the silence names.' })),
+  category: many(word('A category that the silence names.')),
+  domain: many(word('A domain that the silence names, case-insensitive.')),
+  asset_id: many(uuid('An asset that the silence names.')),
 };
 const silenceQuery = listParameters(['created_at', 'expires_at', 'updated_at', 'owner'], silenceFilters);
 
-/** What is known and need not be seen, for a time. */
+/** Silences suppress the alerts of expected findings for a time. */
 export const silencesRoutes = {
   listSilences: {
     method: 'GET',
@@ -35,7 +35,7 @@ export const silencesRoutes = {
   createSilence: {
     method: 'POST',
     path: '/api/v1/silences',
-    summary: 'Silence findings for a time',
+    summary: 'Create a silence',
     tag: 'alerts',
     access: analysts,
     audited: true,
@@ -46,7 +46,7 @@ export const silencesRoutes = {
   getSilence: {
     method: 'GET',
     path: '/api/v1/silences/:silence_id',
-    summary: 'Get one silence',
+    summary: 'Get a silence',
     tag: 'alerts',
     access: readers,
     params: silenceParams,
@@ -56,7 +56,7 @@ export const silencesRoutes = {
   updateSilence: {
     method: 'PUT',
     path: '/api/v1/silences/:silence_id',
-    summary: 'Change what a silence is about, why, or until when',
+    summary: 'Update the matcher, reason or end of a silence',
     tag: 'alerts',
     access: analysts,
     audited: true,
@@ -69,7 +69,7 @@ export const silencesRoutes = {
   deleteSilence: {
     method: 'DELETE',
     path: '/api/v1/silences/:silence_id',
-    summary: 'End a silence and forget it',
+    summary: 'End and delete a silence',
     tag: 'alerts',
     access: analysts,
     audited: true,

@@ -7,16 +7,18 @@ import { anyMediaType, closed, json, type Route } from './route.ts';
 const senders = ['sensor', 'admin'] as const;
 
 const given = (description: string) => Type.Optional(text(description, { minLength: 0, maxLength: 1024 }));
-/** Clients send it, and it has no effect: there are no indices and extractions here. */
-const unused = given('As Splunk takes it. It has no effect.');
-const channel = Type.Optional(uuid('The channel, where no header names it: answers have an ackId then.'));
+/** Accepted because clients send it. It has no effect: there are no indices or extractions. */
+const unused = given('Accepted for compatibility with Splunk; has no effect.');
+const channel = Type.Optional(
+  uuid('Identifier of the channel, if no header names it. With a channel, responses have an ackId.'),
+);
 
 const collectQuery = Type.Object(
   {
     channel,
-    host: given('Names the sensor of what names none.'),
+    host: given('Name of the sensor for events that name none.'),
     sensor: Type.Optional(
-      text('Names the sensor, over what the events say.', { minLength: 1, maxLength: 200 }),
+      text('Name of the sensor; overrides the names in the events.', { minLength: 1, maxLength: 200 }),
     ),
     source: unused,
     sourcetype: unused,
@@ -27,14 +29,18 @@ const collectQuery = Type.Object(
   closed,
 );
 const channelHeaders = Type.Object(
-  { [channelHeader]: Type.Optional(uuid('The channel: answers have an ackId then.')) },
+  {
+    [channelHeader]: Type.Optional(
+      uuid('Identifier of the channel. With a channel, responses have an ackId.'),
+    ),
+  },
   closed,
 );
 
 const collectHeaders = Type.Object({ ...channelHeaders.properties, ...receiptHeader }, closed);
 
 const ofSplunk = { tag: 'shippers', protocol: 'splunk' } as const;
-/** As Splunk: clients name the media type as they like, or not at all. */
+/** Splunk accepts any media type, and a missing one, so clients send what they like. */
 const mediaTypes = [anyMediaType] as const;
 const answered = (description: string) => ({ 200: json(anyObject(description)) });
 
@@ -45,11 +51,11 @@ const collect = {
   query: collectQuery,
   headers: collectHeaders,
   responses: answered(
-    'text, code 0, and ackId where a channel is named: all but what errors (event from 0, code, field, reason; the first 100) and rejected tell of is on disk.',
+    'text, code 0, and ackId if a channel is named. All events are on disk except rejected ones: rejected is their number, errors the first 100 (event from 0, code, field, reason).',
   ),
 } as const;
 
-/** The part of Splunk's HTTP Event Collector that shippers use. */
+/** The part of the Splunk HTTP Event Collector that shippers use. */
 export const splunkRoutes = {
   splunkEvent: {
     ...collect,
@@ -59,12 +65,12 @@ export const splunkRoutes = {
       { method: 'POST', path: '/services/collector/event' },
       { method: 'POST', path: '/services/collector/event/1.0' },
     ],
-    summary: "Take sensors' records as Splunk takes events",
+    summary: 'Ingest records as Splunk HEC events',
     body: {
       kind: 'ingest',
       mediaTypes,
       schema: anyObject(
-        'Envelopes one behind the other, or in an array: event is a record, or a text of one; host names the sensor, time (epoch seconds) when it happened where the record does not.',
+        'Event envelopes, concatenated or in an array. event is a record, as an object or as text; host is the name of the sensor; time (epoch seconds) is used if the record has no time.',
       ),
     },
   },
@@ -72,12 +78,12 @@ export const splunkRoutes = {
     ...collect,
     path: '/services/collector/raw',
     also: [{ method: 'POST', path: '/services/collector/raw/1.0' }],
-    summary: 'The same for records without envelopes, one a line',
+    summary: 'Ingest records without envelopes, one per line',
     body: {
       kind: 'ingest',
       mediaTypes,
       schema: anyObject(
-        'One record of Zeek, Suricata or our own a line, or rows of Zeek TSV behind their header.',
+        'One record in Zeek, Suricata or native format per line, or rows of Zeek TSV after their header.',
       ),
     },
   },
@@ -86,19 +92,23 @@ export const splunkRoutes = {
     method: 'POST',
     path: '/services/collector/ack',
     also: [{ method: 'POST', path: '/services/collector/ack/1.0' }],
-    summary: 'Whether what was sent on a channel is on disk',
+    summary: 'Query whether events sent on a channel are on disk',
     access: senders,
     query: Type.Object({ channel }, closed),
     headers: channelHeaders,
-    body: { kind: 'ingest', mediaTypes, schema: anyObject('acks: ids that answers had.') },
-    responses: answered('acks: true for each id that was given on this channel since the service started.'),
+    body: {
+      kind: 'ingest',
+      mediaTypes,
+      schema: anyObject('acks: array of ackId values from earlier responses.'),
+    },
+    responses: answered('acks: true for each ackId issued on this channel since the service started.'),
   },
   splunkHealth: {
     ...ofSplunk,
     method: 'GET',
     path: '/services/collector/health',
     also: [{ method: 'GET', path: '/services/collector/health/1.0' }],
-    summary: 'Whether events are taken, and a token that comes with the question may send some',
+    summary: 'Check whether events are accepted, and whether the token in the request may send them',
     access: 'public',
     query: Type.Object({ channel: unused, ack: unused }, closed),
     responses: { ...answered('text and code 17.'), 503: json(anyObject('text and code 18 or 23.')) },

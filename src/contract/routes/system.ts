@@ -8,12 +8,12 @@ import { admins, closed, json, list, none, type Route, readers } from './route.t
 
 const backupParams = Type.Object({ backup_id: uuid('Identifier of the backup.') }, closed);
 
-/** The service itself: settings, backups, status. */
+/** Settings, backups and status of the service. */
 export const systemRoutes = {
   getConfig: {
     method: 'GET',
     path: '/api/v1/config',
-    summary: 'Settings in effect and stored for the next start',
+    summary: 'Get the settings in effect and those stored for the next start',
     tag: 'system',
     access: admins,
     audited: true,
@@ -43,7 +43,7 @@ export const systemRoutes = {
   createBackup: {
     method: 'POST',
     path: '/api/v1/backups',
-    summary: 'Begin a backup of the whole service; one at a time',
+    summary: 'Start a backup of the whole service; one runs at a time',
     tag: 'system',
     access: admins,
     audited: true,
@@ -53,7 +53,7 @@ export const systemRoutes = {
   getBackup: {
     method: 'GET',
     path: '/api/v1/backups/:backup_id',
-    summary: 'Get one backup, or how far it is',
+    summary: 'Get a backup or its progress',
     tag: 'system',
     access: admins,
     audited: true,
@@ -64,7 +64,7 @@ export const systemRoutes = {
   confirmClock: {
     method: 'POST',
     path: '/api/v1/clock/confirm',
-    summary: 'Confirm that the clock of the host is right, for a transparency log that refuses it',
+    summary: 'Confirm that the host clock is right, if the transparency log rejects it',
     tag: 'system',
     access: admins,
     audited: true,
@@ -73,7 +73,7 @@ export const systemRoutes = {
   getStatus: {
     method: 'GET',
     path: '/api/v1/status',
-    summary: 'System status',
+    summary: 'Get the system status',
     tag: 'system',
     access: readers,
     responses: { 200: json(success('status')) },
@@ -81,7 +81,7 @@ export const systemRoutes = {
   getOpenApi: {
     method: 'GET',
     path: '/api/v1/openapi.json',
-    summary: 'This description',
+    summary: 'Get this OpenAPI document',
     tag: 'system',
     access: 'public',
     responses: { 200: json(anyObject('An OpenAPI 3.1 document.')) },
@@ -89,7 +89,7 @@ export const systemRoutes = {
   getHealth: {
     method: 'GET',
     path: '/health',
-    summary: 'Health check',
+    summary: 'Check the health of the service',
     tag: 'system',
     access: 'public',
     alwaysPublic: true,
@@ -98,7 +98,7 @@ export const systemRoutes = {
   getMetrics: {
     method: 'GET',
     path: '/metrics',
-    summary: 'Metrics in the text format of Prometheus',
+    summary: 'Get metrics in the Prometheus text format',
     tag: 'system',
     access: 'public',
     responses: { 200: { kind: 'text', mediaType: 'text/plain; version=0.0.4; charset=utf-8' } },
@@ -106,7 +106,7 @@ export const systemRoutes = {
   connect: {
     method: 'GET',
     path: '/ws',
-    summary: 'WebSocket for subscriptions',
+    summary: 'Open a WebSocket for subscriptions',
     tag: 'system',
     access: readers,
     responses: { 101: none },

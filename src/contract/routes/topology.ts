@@ -2,12 +2,12 @@ import { success } from '../envelopes.ts';
 import { topologyQuery, topologyStreamQuery } from '../parameters.ts';
 import { json, none, type Route, readers } from './route.ts';
 
-/** Who talks to whom. */
+/** The graph of communication between hosts and networks. */
 export const topologyRoutes = {
   getTopology: {
     method: 'GET',
     path: '/api/v1/topology',
-    summary: 'The graph of who talks to whom',
+    summary: 'Get the communication graph',
     tag: 'topology',
     access: readers,
     query: topologyQuery,
@@ -17,7 +17,7 @@ export const topologyRoutes = {
   streamTopology: {
     method: 'GET',
     path: '/api/v1/topology/stream',
-    summary: 'WebSocket stream of changes of the graph',
+    summary: 'Stream updates of the communication graph over a WebSocket',
     tag: 'topology',
     access: readers,
     query: topologyStreamQuery,

@@ -23,25 +23,31 @@ import {
 import { bytes, closed, json, list, type Route } from './route.ts';
 
 const entryReaders = ['auditor', 'analyst', 'admin'] as const;
-/** The longest path of a tile has 37 characters. */
+/** The longest valid tile path has 37 characters. */
 const tilePath = (description: string) => text(description, { minLength: 1, maxLength: 64 });
 const tileParams = Type.Object(
   {
-    tile: tilePath('<L>/<N> of a full tile, <L>/<N>.p/<W> of one of W columns; N in groups of three digits.'),
+    tile: tilePath(
+      '<L>/<N> for a full tile, <L>/<N>.p/<W> for a partial tile of W hashes; N in groups of three digits.',
+    ),
   },
   closed,
 );
 const bundleParams = Type.Object(
-  { bundle: tilePath('<N> of a full bundle, <N>.p/<W> of one of W entries; N in groups of three digits.') },
+  {
+    bundle: tilePath(
+      '<N> for a full bundle, <N>.p/<W> for a partial bundle of W entries; N in groups of three digits.',
+    ),
+  },
   closed,
 );
 
-/** The log: heads, proofs, entries, tiles, keys. */
+/** The transparency log: tree heads, proofs, entries, tiles and keys. */
 export const transparencyRoutes = {
   getTreeHead: {
     method: 'GET',
     path: '/api/transparency/sth',
-    summary: 'Signed tree head',
+    summary: 'Get a signed tree head',
     tag: 'transparency',
     access: 'public',
     query: treeHeadQuery,
@@ -51,7 +57,7 @@ export const transparencyRoutes = {
   getInclusionProof: {
     method: 'GET',
     path: '/api/transparency/inclusion',
-    summary: 'Proof that a leaf is in a tree',
+    summary: 'Get an inclusion proof for a leaf',
     tag: 'transparency',
     access: 'public',
     query: inclusionQuery,
@@ -61,7 +67,7 @@ export const transparencyRoutes = {
   getConsistencyProof: {
     method: 'GET',
     path: '/api/transparency/consistency',
-    summary: 'Proof that a tree extends an earlier one',
+    summary: 'Get a consistency proof between two tree sizes',
     tag: 'transparency',
     access: 'public',
     query: consistencyQuery,
@@ -70,7 +76,7 @@ export const transparencyRoutes = {
   getLeaf: {
     method: 'GET',
     path: '/api/transparency/leaf',
-    summary: 'A log entry and its canonical bytes',
+    summary: 'Get a log entry and its canonical bytes',
     tag: 'transparency',
     access: entryReaders,
     partlyPublic: true,
@@ -81,7 +87,7 @@ export const transparencyRoutes = {
   listTreeHeads: {
     method: 'GET',
     path: '/api/transparency/sths',
-    summary: 'The history of signed tree heads, oldest first',
+    summary: 'List signed tree heads, oldest first',
     tag: 'transparency',
     access: 'public',
     query: treeHeadsQuery,
@@ -90,17 +96,17 @@ export const transparencyRoutes = {
   listEntries: {
     method: 'GET',
     path: '/api/transparency/entries',
-    summary: 'Log entries by leaf index and kind, oldest first; those of kinds key.… for everybody',
+    summary: 'List log entries, oldest first; entries of kinds key.… are public',
     tag: 'transparency',
     access: entryReaders,
     partlyPublic: true,
     query: entriesQuery,
-    responses: { 200: list(listed('log_entry', uuid('Id of the entry.'), Leaf)) },
+    responses: { 200: list(listed('log_entry', uuid('Identifier of the entry.'), Leaf)) },
   },
   getProofBundle: {
     method: 'GET',
     path: '/api/transparency/proof',
-    summary: 'A log entry with all that shows it to be in the log, to be verified offline',
+    summary: 'Get a proof bundle that verifies offline that an entry is in the log',
     tag: 'transparency',
     access: entryReaders,
     partlyPublic: true,
@@ -111,7 +117,7 @@ export const transparencyRoutes = {
   getCheckpoint: {
     method: 'GET',
     path: '/checkpoint',
-    summary: 'The latest tree head as a signed note (C2SP tlog-checkpoint)',
+    summary: 'Get the latest checkpoint, a signed note (C2SP tlog-checkpoint)',
     tag: 'transparency',
     access: 'public',
     responses: { 200: { kind: 'text', mediaType: 'text/plain; charset=utf-8' } },
@@ -120,7 +126,7 @@ export const transparencyRoutes = {
   getTile: {
     method: 'GET',
     path: '/tile/:tile*',
-    summary: 'Hashes of the tree (C2SP tlog-tiles)',
+    summary: 'Get a tile of tree hashes (C2SP tlog-tiles)',
     tag: 'transparency',
     access: 'public',
     params: tileParams,
@@ -130,7 +136,7 @@ export const transparencyRoutes = {
   getEntryBundle: {
     method: 'GET',
     path: '/tile/entries/:bundle*',
-    summary: 'Canonical bytes of log entries (C2SP tlog-tiles)',
+    summary: 'Get an entry bundle: canonical bytes of log entries (C2SP tlog-tiles)',
     tag: 'transparency',
     access: entryReaders,
     mayBePublic: true,
@@ -141,25 +147,26 @@ export const transparencyRoutes = {
   listKeyHistory: {
     method: 'GET',
     path: '/api/transparency/key-history',
-    summary: 'Log entries about keys (key.rotated, key.retired, key.revoked, log.life_started), oldest first',
+    summary:
+      'List log entries about keys (key.rotated, key.retired, key.revoked, log.life_started), oldest first',
     tag: 'transparency',
     access: 'public',
     query: publicPageQuery,
-    responses: { 200: list(listed('log_entry', uuid('Id of the entry.'), Leaf)) },
+    responses: { 200: list(listed('log_entry', uuid('Identifier of the entry.'), Leaf)) },
   },
   listPublicKeys: {
     method: 'GET',
     path: '/api/transparency/keys',
-    summary: 'Every public key ever used, oldest first',
+    summary: 'List every public key ever used, oldest first',
     tag: 'transparency',
     access: 'public',
     query: publicPageQuery,
-    responses: { 200: list(listed('public_key', uuid('kid of the key.'), JsonWebKey)) },
+    responses: { 200: list(listed('public_key', uuid('Identifier (kid) of the key.'), JsonWebKey)) },
   },
   getKeySet: {
     method: 'GET',
     path: '/.well-known/jwks.json',
-    summary: 'The current public keys: active, pending, recently ended',
+    summary: 'Get the current public keys: active, pending and recently retired',
     tag: 'transparency',
     access: 'public',
     responses: { 200: json(JsonWebKeySet) },

@@ -219,7 +219,7 @@ test('shows policy changes before saving, and rejects a policy that would lock e
   await dialog(page).getByText(recorded).waitFor(soon);
   expect(await dialog(page).getByRole('listitem').first().innerText()).toBe('updatePolicy\nadmin\nno roles');
   await dialog(page).getByRole('button', { name: 'Save policy' }).click();
-  await dialog(page).getByRole('alert').filter({ hasText: 'nobody could change it any more' }).waitFor(soon);
+  await dialog(page).getByRole('alert').filter({ hasText: 'could not be changed again' }).waitFor(soon);
 });
 
 test('creates a silence, an intel list and a backup', async () => {

@@ -116,7 +116,9 @@ test("verifies cosignatures with the policy's keys, and shows why others fail", 
   await witness(page, 'good').getByText(keyOf(good)).waitFor(soon);
   await witness(page, 'absent').getByText('It could not be reached.').waitFor(soon);
   await witness(page, 'absent').getByText('This checkpoint is not cosigned by this witness.').waitFor();
-  await witness(page, 'other').getByText('It answered with a signature that is not its own.').waitFor(soon);
+  await witness(page, 'other')
+    .getByText('It sent a signature that does not verify with its key.')
+    .waitFor(soon);
   await page.getByRole('heading', { name: 'Witnesses: 1 of 4 cosigned' }).waitFor();
   await page.getByText('The service reports that the quorum is met.').waitFor();
   await page.getByText('Consistent with this browser’s pin').waitFor(soon);
@@ -193,9 +195,9 @@ test('describes each witness on the status page', async () => {
   const page = await open.page({ path: '/status' });
   const log = page.getByRole('region', { name: 'Transparency log' });
   await log.getByText('; it could not be reached').first().waitFor(soon);
-  await log.getByText('; it answered with a signature that is not its own').waitFor(soon);
+  await log.getByText('; it sent a signature that does not verify with its key').waitFor(soon);
   const row = log.getByRole('listitem').filter({ hasText: 'ahead' });
-  await row.getByText('; it has cosigned a larger tree than this log has now').waitFor(soon);
+  await row.getByText('; it has cosigned a larger tree than the current one').waitFor(soon);
   await row.getByText(/Reports a rollback since/).waitFor();
   const finding = log.getByRole('paragraph').filter({ hasText: 'Witness rollback since' });
   await finding.getByText(/witness ahead .* 1000000 entries/).waitFor();
