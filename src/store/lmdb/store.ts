@@ -551,7 +551,8 @@ class LmdbStore implements Store {
 
   async copyTo(folder: string): Promise<void> {
     if (this.#closing) throw new ServiceError('UNAVAILABLE', 'the store is closing');
-    if (this.#copying !== undefined) throw new ServiceError('CONFLICT', 'a copy of siem.mdb is already running; wait until it ends');
+    if (this.#copying !== undefined)
+      throw new ServiceError('CONFLICT', 'a copy of siem.mdb is already running; wait until it ends');
     this.#copying = copyDatabase(this.#root, join(folder, databaseFile)).finally(() => {
       this.#copying = undefined;
     });
