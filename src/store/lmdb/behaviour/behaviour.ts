@@ -283,9 +283,7 @@ export class Behaviour implements FlowFold {
   #setAside(running: Running, error: unknown): void {
     this.#running = this.#running!.filter((one) => one !== running);
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    process.emitWarning(
-      `detector ${running.detector.card.id} is disabled until the next start: ${reason}`,
-    );
+    process.emitWarning(`detector ${running.detector.card.id} is disabled until the next start: ${reason}`);
   }
 
   /** Restores the detectors to their state after the events before the committed position. */

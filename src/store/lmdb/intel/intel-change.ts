@@ -193,6 +193,9 @@ function requireRoom({ intelLists }: Tables, after: IntelFacts, before: IntelFac
     throw new ServiceError(
       'CONFLICT',
       `content: all lists together would have ${all} indicators; the limit is ${limits.maxIntelIndicators}`,
-      { field: 'content', reason: `exceeds the limit of ${limits.maxIntelIndicators} indicators in all lists` },
+      {
+        field: 'content',
+        reason: `exceeds the limit of ${limits.maxIntelIndicators} indicators in all lists`,
+      },
     );
 }
