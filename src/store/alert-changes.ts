@@ -2,10 +2,10 @@ import type { Alert } from '../contract/resources/alert.ts';
 import type { AlertHistory } from '../contract/resources/alert-history.ts';
 import { present } from './present.ts';
 
-/** One thing that happened, apart from when and by whom. */
+/** A change in an alert's history, without its time and author. */
 export type AlertChangeRecord = Omit<AlertHistory, 'alert_id' | 'at' | 'actor'>;
 
-/** Attributes whose every change is told, in the order in which those of one change are. */
+/** Attributes whose changes are recorded, in the order of the records of one change. */
 const attributes: readonly {
   readonly action: AlertChangeRecord['action'];
   readonly read: (alert: Alert) => string | undefined;
@@ -19,8 +19,9 @@ const attributes: readonly {
 ];
 
 /**
- * What a change of an alert is in its history: for most changes, which count an occurrence or note where something was
- * logged, nothing. How it begins is one record, and a second where a silence met it or another alert stands for it.
+ * Returns the history records of a change of an alert. Most changes have none: they count an occurrence or
+ * write a position in the log. A new alert has one record, and a second if a silence or a summary alert
+ * suppressed it.
  */
 export function alertChanges(before: Alert | undefined, after: Alert): AlertChangeRecord[] {
   if (before === undefined) {
@@ -46,7 +47,7 @@ export function alertChanges(before: Alert | undefined, after: Alert): AlertChan
   return records;
 }
 
-/** By what an alert is suppressed that no person suppressed. */
+/** Reasons for suppression other than a user's change. */
 const covers = [
   { begins: 'silenced', ends: 'unsilenced', read: ({ silence_id }) => silence_id },
   { begins: 'folded', ends: 'unfolded', read: ({ folded_into }) => folded_into },
@@ -66,7 +67,7 @@ function covered(before: Alert | undefined, after: Alert): AlertChangeRecord[] {
   return records;
 }
 
-/** Their order, and how often one is named, is nothing that happened. */
+/** Records added and removed tags; order and repetition do not matter. */
 function tags(before: readonly string[], after: readonly string[]): AlertChangeRecord[] {
   if (before === after) return [];
   const had = new Set(before);

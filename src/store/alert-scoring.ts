@@ -21,14 +21,17 @@ const defaultPriority = {
 } as const satisfies Record<Severity, Priority>;
 
 /**
- * Risk of one alert, 0–100: the scale of its severity, halved as confidence falls from 1 to 0. A rule that says
- * nothing of its confidence counts as sure.
+ * Risk of one alert, 0–100: the base of its severity, halved as confidence falls from 1 to 0. Without a
+ * confidence, 1 is assumed.
  */
 export function riskScore(severity: Severity, confidence: number | undefined): number {
   return Math.round(baseRisk[severity] * (0.5 + 0.5 * (confidence ?? 1)));
 }
 
-/** Whether work on it is still to be done, and whether it weighs: risk accrues before suppression. */
+/**
+ * Whether an alert of this status still needs work, and whether it contributes to risk: risk accrues before
+ * suppression.
+ */
 const byStatus = {
   new: { open: true, weighs: true },
   in_progress: { open: true, weighs: true },
@@ -37,7 +40,7 @@ const byStatus = {
   archived: { open: false, weighs: false },
 } as const satisfies Record<AlertStatus, { open: boolean; weighs: boolean }>;
 
-/** Verdicts after which it is still thought that something is wrong. */
+/** Verdicts after which the alert still indicates a problem. */
 const stillWrong = {
   true_positive: true,
   suspicious: true,
@@ -50,11 +53,11 @@ const stillWrong = {
 
 export const isOpen = ({ status }: Pick<Alert, 'status'>): boolean => byStatus[status].open;
 
-/** Whether an alert counts for the risk of its assets. */
+/** Whether an alert contributes to the risk of its assets. */
 export const weighs = ({ status, verdict, risk_score = 0 }: Alert): boolean =>
   risk_score > 0 && byStatus[status].weighs && (verdict === undefined || stillWrong[verdict]);
 
-/** The priority of an alert that nobody has prioritised. */
+/** Returns the default priority of an alert. */
 export function priorityOf(severity: Severity): Priority {
   return defaultPriority[severity];
 }

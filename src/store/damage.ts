@@ -1,11 +1,11 @@
 import type { Table } from '../events/records.ts';
 
-/** A range of events that is damaged: answers leave it out. Times are epoch milliseconds. */
+/** A damaged range of events, which results leave out. Times are epoch milliseconds. */
 export interface DamagedEvents {
   readonly table: Table;
   readonly firstSeq: number;
   readonly rows: number;
-  /** Times of the first and last event; absent where they are damaged, too. */
+  /** Times of the first and last event; absent if these are damaged, too. */
   readonly from?: number;
   readonly to?: number;
 }
@@ -17,7 +17,7 @@ export interface StoreDamage {
   readonly rows: readonly string[];
   /** Why events are no longer projected onto assets, alerts and figures; absent while they are. */
   readonly halted?: string;
-  /** The check of everything in the background. Times are epoch milliseconds. */
+  /** The background check of all data. Times are epoch milliseconds. */
   readonly scrub: {
     readonly pass_began_at: number;
     readonly checked: number;
@@ -27,10 +27,10 @@ export interface StoreDamage {
   };
 }
 
-/** Ranges and rows that a message names. */
+/** Maximum number of ranges and of rows named in a message. */
 const maxNamed = 3;
 
-/** The message of the finding `store_damaged`; undefined where nothing is damaged. */
+/** Returns the message of the finding `store_damaged`; undefined if nothing is damaged. */
 export function damageMessage({ events, rows, halted }: StoreDamage): string | undefined {
   if (events.length === 0 && rows.length === 0 && halted === undefined) return undefined;
   const named = [
@@ -45,7 +45,7 @@ export function damageMessage({ events, rows, halted }: StoreDamage): string | u
   );
 }
 
-/** A damaged range in words. */
+/** Describes a damaged range. */
 export function describeRange({ table, rows, from, to, firstSeq }: DamagedEvents): string {
   const span =
     from === undefined || to === undefined

@@ -15,15 +15,15 @@ export interface EventSealerParts {
   readonly elapsed?: () => number;
 }
 
-/** Failed intervals after which sealing counts as stopped. */
+/** Sealing counts as stopped after this many failed intervals. */
 const maxFailedIntervals = 10;
-const unfinished = 'the attempt under way has not ended';
-/** Errors that pass: the disk is full, or the pool is busy. */
+const unfinished = 'the current attempt has not finished';
+/** Temporary errors: the disk is full, or the pool is busy. */
 const passing: readonly string[] = ['UNAVAILABLE', 'OVERLOADED'];
 
 /**
- * Seals the new events of each interval in one log entry. Nothing of it is kept in memory: what is sealed is committed by the
- * store, and a failed or interrupted attempt is repeated from there.
+ * Seals the new events of each interval in one log entry. Keeps no state in memory: the store commits which
+ * events are sealed, and a failed or interrupted attempt continues from there.
  */
 export class EventSealer {
   readonly #parts: EventSealerParts;
@@ -31,7 +31,7 @@ export class EventSealer {
   #running: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   readonly #elapsed: () => number;
-  /** The last time that everything stored was sealed, or the start; by the clock that does not leap. */
+  /** When everything stored was last sealed, or the start; monotonic clock. */
   #sealedAt: number;
   #isRefused = false;
   #failure = unfinished;
@@ -42,7 +42,7 @@ export class EventSealer {
     this.#sealedAt = this.#elapsed();
   }
 
-  /** @param isOn - otherwise sealing ends, and undefined is returned */
+  /** Starts sealing. @param isOn - if false, sealing is switched off, and undefined is returned */
   static async open(isOn: boolean, parts: EventSealerParts): Promise<EventSealer | undefined> {
     await parts.store.switchSealing(isOn);
     if (!isOn) return undefined;
@@ -51,7 +51,10 @@ export class EventSealer {
     return sealer;
   }
 
-  /** Seals what is stored and not sealed yet, at most limits.maxSealedRows of each table. False where there was nothing. */
+  /**
+   * Seals stored events that are not sealed yet, at most limits.maxSealedRows of each table. Returns false if
+   * there were none.
+   */
   async seal(): Promise<boolean> {
     const found = await Promise.all(tables.map((table) => this.#range(table)));
     const ranges = found.filter((range) => range !== undefined);
@@ -59,20 +62,20 @@ export class EventSealer {
     return ranges.length > 0 && !this.#isRefused;
   }
 
-  /** When everything stored was sealed last, and how long ago. */
+  /** Returns when everything stored was last sealed, and how long ago. */
   status(): { readonly sealed_at: string; readonly lag_s: number } {
     const lagMs = this.#elapsed() - this.#sealedAt;
     return { sealed_at: new Date(Date.now() - lagMs).toISOString(), lag_s: lagMs / 1000 };
   }
 
-  /** `sealing_stopped`, once no attempt of ten intervals has sealed everything stored. */
+  /** Returns `sealing_stopped` once no attempt in ten intervals has sealed everything stored. */
   findings(): { readonly code: 'sealing_stopped'; readonly message: string; readonly since: string }[] {
     const { sealed_at: since, lag_s } = this.status();
     if (lag_s * 1000 <= maxFailedIntervals * this.#parts.intervalMs) return [];
     return [{ code: 'sealing_stopped', message: `new events are not sealed: ${this.#failure}`, since }];
   }
 
-  /** Seals what is left. Events that the log does not take are sealed after the next start. */
+  /** Seals the remaining events. Events that the log does not accept are sealed after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -88,7 +91,7 @@ export class EventSealer {
     }, this.#parts.intervalMs).unref();
   }
 
-  /** Seals what is stored by now. Events beyond one entry make further entries. */
+  /** Seals the events stored so far. Events that do not fit into one entry make further entries. */
   async #sealStored(): Promise<void> {
     const { reader, onTrouble } = this.#parts;
     const heads = tables.map((table) => reader.head(`events.${table}`));
@@ -115,7 +118,7 @@ export class EventSealer {
     for (;;) {
       const next = range === undefined ? from : range.first_seq + range.rows;
       const part = await this.#parts.digest({ table, from: next, maxRows });
-      // Behind a gap, the next entry goes on.
+      // The events after a gap go into the next entry.
       if (part === undefined || (range !== undefined && part.first_seq !== next)) return range;
       range = range === undefined ? part : joined(range, part);
       if (part.rows < maxRows || range.rows >= limits.maxSealedRows) return range;

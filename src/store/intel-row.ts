@@ -4,7 +4,7 @@ import type { Rejected } from '../detect/intel/indicator.ts';
 import type { IndexedIndicator } from '../detect/intel/intel-index.ts';
 import { present } from './present.ts';
 
-/** What is said of a list, beside what it names. */
+/** Metadata of a list, without its content. */
 export type IntelTerms = Pick<
   IntelList,
   | 'name'
@@ -17,24 +17,24 @@ export type IntelTerms = Pick<
   | 'default_valid_days'
 >;
 
-/** What is known of a list's content. */
+/** Metadata of a list's content. */
 export interface IntelFacts {
   readonly format: IntelList['format'];
   readonly sha256: string;
   readonly indicators: number;
-  /** Those that have no end of their own. */
+  /** Number of indicators without an expiry of their own. */
   readonly endless: number;
   readonly ends: Ends;
   readonly rejected: readonly Rejected[];
   readonly rejectedTotal: number;
 }
 
-/** A content that was read. The index (`encodeIndicators`) is moved: the caller's is detached. */
+/** Parsed content. The index (`encodeIndicators`) is transferred: the caller's is detached. */
 export interface IntelContent extends IntelFacts {
   readonly index: ArrayBuffer;
 }
 
-/** A list as it is kept; its index stands in another table. */
+/** A list as stored; its index is in another table. */
 export interface IntelRow extends IntelTerms {
   readonly content: IntelFacts;
   readonly content_changed_at: string;
@@ -43,7 +43,7 @@ export interface IntelRow extends IntelTerms {
   readonly version: number;
 }
 
-/** How often events met a list. */
+/** How often events matched a list. */
 export interface IntelHits {
   readonly hits: number;
   /** Event time of the last one, epoch milliseconds. */
@@ -52,7 +52,10 @@ export interface IntelHits {
 
 const dayMs = 86_400_000;
 
-/** Epoch milliseconds until which indicators without an end of their own hold; undefined where the list sets none. */
+/**
+ * Epoch milliseconds until which indicators without an expiry of their own are valid; undefined if the list
+ * sets no default.
+ */
 export function endOfEndless({
   default_valid_days: days,
   content_changed_at,
@@ -60,7 +63,7 @@ export function endOfEndless({
   return days === undefined ? undefined : Date.parse(content_changed_at) + days * dayMs;
 }
 
-/** The list as the contract shows it. @param now - epoch milliseconds */
+/** Returns the list as in the contract. @param now - epoch milliseconds */
 export function intelListOf(row: IntelRow, hits: IntelHits | undefined, now: number): IntelList {
   const { content, content_changed_at, created_at, changed_at, version, ...terms } = row;
   const endlessUntil = endOfEndless(row) ?? Number.POSITIVE_INFINITY;
@@ -81,7 +84,7 @@ export function intelListOf(row: IntelRow, hits: IntelHits | undefined, now: num
   };
 }
 
-/** An indicator as the contract shows it. @param endless - until when one without an end of its own holds */
+/** Returns an indicator as in the contract. @param endless - expiry of indicators without their own */
 export function intelIndicatorOf(
   { text, kind, exact, from, until, confidence, label }: IndexedIndicator,
   endless: number | undefined,

@@ -9,7 +9,10 @@ interface Resource {
 
 const encoder = new TextEncoder();
 
-/** Resources as the bytes of `data` in a list envelope, or as lines: of their own buffer, ready to move. */
+/**
+ * Encodes resources as the bytes of `data` in a list envelope, or as lines; in a buffer of its own, ready to
+ * be transferred.
+ */
 export function jsonPage(
   resources: readonly Resource[],
   { form = 'array' }: Pick<ListQuery, 'form'>,

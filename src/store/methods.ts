@@ -1,7 +1,7 @@
 import { methods } from '../rpc/methods.ts';
 import type { Store } from './store.ts';
 
-/** What the store worker exposes; the compiler proves it complete. */
+/** The methods that the store worker exposes; the compiler checks that the list is complete. */
 export const storeMethods = methods<Store>()([
   'commit',
   'changeAlert',

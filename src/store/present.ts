@@ -1,4 +1,4 @@
-/** The same without what is undefined: resources leave out what is unknown. */
+/** Omits undefined properties, because resources leave out unknown values. */
 export function present<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;

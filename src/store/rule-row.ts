@@ -1,49 +1,49 @@
 import type { CriticalEvent } from '../contract/critical-events.ts';
 import type { Severity } from '../contract/vocabulary.ts';
 
-/** Where a rule comes from: with the program, from the operator's folder, or made over the interface. */
+/** Origin of a rule: the program, the operator's folder, or the API. */
 export type RuleOrigin = 'shipped' | 'folder' | 'api';
 
-/** One document of Sigma as it is kept: its text, and what was decided of it. */
+/** A Sigma document as stored: its text and metadata. */
 export interface RuleRow {
-  /** UUID: that of the document where it has one. */
+  /** UUID: that of the document if it has one. */
   readonly id: string;
   readonly origin: RuleOrigin;
-  /** Of rules from a folder: the file's path in it. */
+  /** Only for rules from a folder: the file's path in it. */
   readonly file?: string;
-  /** Where the document begins in its file, from 1. */
+  /** Line at which the document begins in its file, from 1. */
   readonly line: number;
-  /** The document alone. */
+  /** The text of this document only. */
   readonly source: string;
   /** SHA-256 of the source (hex). */
   readonly sha256: string;
-  /** As in the document; of one that can't be read, its place. */
+  /** As in the document; for an unreadable one, its location. */
   readonly title: string;
   readonly level: Severity;
   readonly enabled: boolean;
-  /** Grows with each change of it. */
+  /** Increases with each change of the rule. */
   readonly version: number;
   /** ISO 8601. */
   readonly changed_at: string;
 }
 
-/** All rules, as they are kept. */
+/** All stored rules. */
 export interface StoredRules {
-  /** Grows with each change of any rule; 0 before the first. */
+  /** Increases with each change of any rule; 0 before the first. */
   readonly version: number;
   readonly rules: readonly RuleRow[];
-  /** By `packCorrelations`. */
+  /** Encoded by `packCorrelations`. */
   readonly correlations: Uint8Array | undefined;
 }
 
-/** What becomes of the rules, as one change. */
+/** One change of the rules. */
 export interface RulesChange {
-  /** That it makes: the one after what is kept. */
+  /** The resulting version: the stored one plus 1. */
   readonly version: number;
   readonly put: readonly RuleRow[];
   readonly remove: readonly string[];
-  /** All correlations from now on, by `packCorrelations`. */
+  /** All correlations from now on, encoded by `packCorrelations`. */
   readonly correlations: Uint8Array;
-  /** To be logged; absent for what the initialisation brings. */
+  /** Logged with the change; absent for the initialisation. */
   readonly event?: CriticalEvent;
 }

@@ -4,8 +4,8 @@ import type { Service } from '../contract/resources/service.ts';
 export type ServiceKey = [string, string, number, string];
 
 /**
- * A service as stored: its place, what is known of it, and what is counted. An array without names, because a list
- * that filters reads all of them: at a million, 1.1 s.
+ * A service as stored: its location, details and counters. An array without names, because a filtered list
+ * reads all of them: 1.1 s for a million.
  */
 export type ServiceRow = readonly [
   assetId: string,
@@ -24,7 +24,7 @@ export type ServiceRow = readonly [
   lastSeen: number,
 ];
 
-/** Places in a row. */
+/** Indexes in a row. */
 export const at = {
   assetId: 0,
   transport: 1,

@@ -5,27 +5,27 @@ import type { Pool, TaskTable } from '../rpc/pool.ts';
 import { damageMessage } from './damage.ts';
 import type { Store } from './store.ts';
 
-/** A finding, as the contract has it. */
+/** A finding, as in the contract. */
 interface Finding {
   readonly code: 'store_damaged' | 'events_altered';
   readonly message: string;
   readonly since: string;
 }
 
-/** Damaged blocks that one query meets and is repeated for; with more, it fails. */
+/** A query is repeated up to this many times after damaged blocks; with more, it fails. */
 const maxRepeats = 16;
 
 /**
- * Damage of siem.mdb as the main thread knows it. Reads that meet a damaged block report it to the store, which sets it
- * aside, and are repeated.
+ * Damage of siem.mdb as known to the main thread. Reads that find a damaged block report it to the store,
+ * which sets it aside, and are repeated.
  */
 export class SiemDamage {
   readonly #store: Pick<Store, 'damage' | 'reportDamage'>;
   readonly #nowMs: () => number;
   #finding: Finding | undefined;
-  /** The first alteration that a proof met: evidence, so it stays until the service stops. */
+  /** The first alteration found by a proof: evidence, so it stays until the service stops. */
   #altered: Finding | undefined;
-  /** Damaged rows that results lacked. */
+  /** Damaged rows that results left out. */
   readonly #reported = new Set<string>();
 
   constructor(store: Pick<Store, 'damage' | 'reportDamage'>, nowMs: () => number) {
@@ -39,12 +39,12 @@ export class SiemDamage {
     this.#finding = message === undefined ? undefined : { code: 'store_damaged', message, since };
   }
 
-  /** `store_damaged`, while anything is damaged, and `events_altered`. */
+  /** Returns `store_damaged` while anything is damaged, and `events_altered`. */
   findings(): readonly Finding[] {
     return [this.#finding, this.#altered].filter((finding) => finding !== undefined);
   }
 
-  /** Reports the damage that a read failed with. @returns true where the read may succeed when it is repeated */
+  /** Reports the damage that a read failed with. @returns true if repeating the read may succeed */
   async report(error: unknown): Promise<boolean> {
     if (error instanceof ServiceError && error.details?.reason === 'events_altered') {
       const since = new Date(this.#nowMs()).toISOString();
@@ -59,7 +59,7 @@ export class SiemDamage {
     return isBlock;
   }
 
-  /** Each row once, until there are many. */
+  /** Reports each row once, until there are many. */
   async #reportRows(rows: readonly string[]): Promise<void> {
     const fresh = rows.filter((row) => !this.#reported.has(row));
     if (fresh.length === 0) return;
@@ -71,7 +71,7 @@ export class SiemDamage {
     await this.refresh();
   }
 
-  /** A pool whose tasks are repeated without the damaged blocks that they met. */
+  /** Wraps a pool so that tasks are repeated without the damaged blocks that they found. */
   repeating<Tasks extends TaskTable<Tasks>>(pool: Pool<Tasks>): Pool<Tasks> {
     return {
       run: async (task, input, options) => {

@@ -4,25 +4,28 @@ import type { Finding } from '../events/finding.ts';
 import { addressRanges } from '../events/ip.ts';
 import { addressOrder } from './lists/order.ts';
 
-/** What a silence is matched against: a finding, or an alert as it stands. Addresses are canonical (`printAddress`). */
+/**
+ * The subject that silences are matched with: a finding, or an alert in its current state. Addresses are
+ * canonical (`printAddress`).
+ */
 export type Silenceable = Pick<
   Finding,
   'rule_id' | 'rule_source' | 'category' | 'severity' | 'src_ip' | 'dst_ip' | 'domain'
 >;
 
-/** Whose an address is now. */
+/** Returns the asset that currently has an address. */
 export type AssetOf = (ip: string) => string | undefined;
 
-/** A silence that can be asked. */
+/** A silence that is ready for matching. */
 export interface CompiledSilence {
   readonly id: string;
-  /** Epoch milliseconds: since when it is about what it is about, and from when on it counts no more. */
+  /** Epoch milliseconds: when its matcher was last changed, and when it ends. */
   readonly since: number;
   readonly until: number;
   matches(asked: Asked): boolean;
 }
 
-/** What is held against many silences: what of it takes time is made ready once. */
+/** A subject that is matched with many silences: expensive values are computed once. */
 export class Asked {
   readonly subject: Silenceable;
   readonly assetOf: AssetOf;
@@ -35,7 +38,7 @@ export class Asked {
     this.assetOf = assetOf;
   }
 
-  /** The ends as texts that sort like their numbers; '' for none. */
+  /** The ends as texts that sort like their numbers; '' if absent. */
   get src(): string {
     this.#src ??= addressOrder(this.subject.src_ip) ?? '';
     return this.#src;
@@ -46,7 +49,7 @@ export class Asked {
     return this.#dst;
   }
 
-  /** The name that it is about, in lower case, and all that this lies below. */
+  /** The domain of the subject in lower case, and all its parent domains. */
   get names(): readonly string[] {
     this.#names ??= suffixesOf(this.subject.domain);
     return this.#names;
@@ -62,7 +65,7 @@ interface Source {
 
 type Test = (asked: Asked) => boolean;
 
-/** All attributes must hold, one value of each suffices. */
+/** All attributes must match; one value of each suffices. */
 function compileMatcher(matcher: SilenceMatcher): Test {
   const { rule_id, rule_source, category, src_ip, dst_ip, ip, domain, asset_id, max_severity } = matcher;
   const tests: Test[] = [];
@@ -107,7 +110,7 @@ const rangesOf = (blocks: readonly string[]): readonly { first: string; last: st
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** Ranges are compared as texts of their numbers, which takes a tenth of comparing bytes. */
+/** Compares ranges as hexadecimal texts, which takes a tenth of the time of comparing bytes. */
 function endsIn(blocks: readonly string[], source: boolean, target: boolean): Test {
   const ranges = rangesOf(blocks);
   const isIn = (end: string) => ranges.some(({ first, last }) => first <= end && end <= last);
@@ -126,17 +129,17 @@ function suffixesOf(domain: string | undefined): string[] {
 const longestName = 255;
 
 /**
- * Silences, each filed under the one of its attributes that tells most apart, so that a finding is held against those
- * only that name its rule, asset, name and so on. Blocks are filed by the digits that all their addresses begin with, and
- * an address is looked up by as many of its first digits as any block has. A thousand of them cost 1 µs, where asking
- * each took 40.
+ * Silences, each indexed by its most selective attribute, so that a finding is matched only with silences
+ * that name its rule, asset, domain and so on. Blocks are indexed by the digits that all their addresses
+ * begin with, and an address is looked up by as many of its first digits as any block has. With a thousand
+ * silences a lookup takes 1 µs instead of 40 µs.
  *
  * ```
  *   rule_id    1:2001 → a, b      domain    evil.example  → d       category      Trojan → f
  *   asset_id   7f3…   → c         block     …ffff0a00     → e       rule_source   zeek   → g
  * ```
  *
- * Made anew when a silence changes. Each list is in the order in which the silences end, last first.
+ * Rebuilt when a silence changes. Each list is in the order in which the silences end, last first.
  */
 export class SilenceIndex {
   readonly size: number;
@@ -144,7 +147,7 @@ export class SilenceIndex {
   readonly #byAsset = new Map<string, CompiledSilence[]>();
   readonly #byDomain = new Map<string, CompiledSilence[]>();
   readonly #byBlock = new Map<string, CompiledSilence[]>();
-  /** How many digits these have. */
+  /** The lengths of the prefixes in `#byBlock`. */
   readonly #digits = new Set<number>();
   readonly #byCategory = new Map<string, CompiledSilence[]>();
   readonly #bySource = new Map<string, CompiledSilence[]>();
@@ -164,7 +167,8 @@ export class SilenceIndex {
   }
 
   /**
-   * The silence that is about this at `nowMs`; of several, the one that ends last, so that an alert changes hands seldom.
+   * Returns the silence that matches at `nowMs`; of several, the one that ends last, so that an alert's
+   * silence rarely changes.
    */
   find(subject: Silenceable, assetOf: AssetOf, nowMs: number): CompiledSilence | undefined {
     if (this.size === 0) return undefined;
@@ -210,7 +214,7 @@ export class SilenceIndex {
   }
 }
 
-/** Those that end last first; of those that end together, the later id is as good as any. */
+/** Sorts silences that end last first; ties are broken by id. */
 const lastingLongest = (a: Pick<Source, 'until' | 'id'>, b: Pick<Source, 'until' | 'id'>): number =>
   b.until - a.until || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 

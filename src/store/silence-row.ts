@@ -1,9 +1,9 @@
 import type { Silence } from '../contract/resources/silence.ts';
 
-/** A silence as stored: whether it has ended depends on when it is asked. */
+/** A silence as stored: its state depends on the time of the read. */
 export type SilenceRow = Omit<Silence, 'state'>;
 
-/** The resource as it is at `nowMs`, epoch milliseconds. */
+/** Returns the resource as of `nowMs`, epoch milliseconds. */
 export function silenceAt(row: SilenceRow, nowMs: number): Silence {
   const { matcher, reason, owner, ...rest } = row;
   return { matcher, reason, owner, state: hasEnded(row, nowMs) ? 'expired' : 'active', ...rest };

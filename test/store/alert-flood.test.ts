@@ -171,7 +171,7 @@ describe('what has its own alert', () => {
     expect(ofHost).not.toHaveProperty('src_ip');
     expect(namesOf(ofHost, 'sources')).toBeGreaterThanOrEqual(480);
     expect(namesOf(ofHost, 'first_destinations')).toEqual([victim]);
-    expect(ofRule).toMatchObject({ title: 'Flood of alerts: Invalid checksum' });
+    expect(ofRule).toMatchObject({ title: 'Alert flood: Invalid checksum' });
     expect(ofRule).not.toHaveProperty('dst_ip');
   });
 
@@ -322,7 +322,7 @@ describe('a flood of many rules of one source', () => {
     const [flood, ...others] = alerts.filter(({ rule_id }) => rule_id === 'flood.suricata');
     expect(others).toEqual([]);
     expect(flood).toMatchObject({
-      title: 'Flood of alerts of many rules: all of suricata',
+      title: 'Alert flood across rules: all rules of suricata',
       rule_source: 'suricata',
       severity: 'high',
       count: 7000 - limits.maxAlertsPerSourceHour,

@@ -3,7 +3,7 @@ import { alertActions } from '../../contract/vocabulary.ts';
 import { members, oneOf } from './filter.ts';
 import type { ListSpec } from './list.ts';
 
-/** A record with its number: those of an alert are numbered as they come. */
+/** A record with its number: records of an alert are numbered in order of arrival. */
 export interface NumberedChange {
   readonly number: number;
   /** Epoch milliseconds. */
@@ -12,7 +12,7 @@ export interface NumberedChange {
   readonly record: Omit<AlertHistory, 'alert_id' | 'at' | 'actor'>;
 }
 
-/** What happened to one alert. By their numbers records are in order of time, those of a millisecond too. */
+/** The history of one alert. Sorting by number gives the order of time, also within a millisecond. */
 export const alertHistoryListOf = (alertId: string): ListSpec<NumberedChange> => ({
   type: 'alert_history',
   of: alertId,

@@ -5,9 +5,9 @@ import { address, compileFilter, members, number, oneOf, type Predicate, text } 
 import type { ListSpec } from './list.ts';
 import { addressOrder, rank, timeOrder } from './order.ts';
 
-/** More than any time in milliseconds; a few times as much is still a whole number. */
+/** Larger than any time in milliseconds; a few times this is still an exact integer. */
 const levelApart = 2 ** 48;
-/** A level first, and within it when the alert was last seen. */
+/** Sorts by level first, then by `last_seen`. */
 const byLevel = (level: number | undefined, { last_seen }: Alert): number | undefined =>
   level === undefined ? undefined : level * levelApart + Date.parse(last_seen);
 
@@ -100,5 +100,7 @@ export const alertList: ListSpec<Alert> = {
   severity: (alert) => alert.severity,
 };
 
-/** Whether an alert is wanted, by lists, replays and live subscriptions. @throws INVALID_REQUEST naming the field. */
+/**
+ * Compiles the filter for lists, replays and live subscriptions. @throws INVALID_REQUEST naming the field.
+ */
 export const compileAlertFilter = (filter: ListFilter): Predicate<Alert> => compileFilter(alertList, filter);

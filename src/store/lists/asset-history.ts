@@ -3,7 +3,7 @@ import { assetActions } from '../../contract/vocabulary.ts';
 import { oneOf } from './filter.ts';
 import type { ListSpec } from './list.ts';
 
-/** A record with its number, from 0: those of one time are in order of these. */
+/** A record with its number, from 0, which orders records of the same time. */
 export interface NumberedRecord {
   readonly number: number;
   /** Epoch milliseconds. */
@@ -11,11 +11,11 @@ export interface NumberedRecord {
   readonly record: Omit<AssetHistory, 'asset_id' | 'at'>;
 }
 
-/** Milliseconds and a number as text that sorts like both. */
+/** Milliseconds and number as text that sorts like both. */
 const order = ({ at, number }: NumberedRecord): string =>
   `${Math.max(at, 0).toString().padStart(16, '0')} ${number.toString().padStart(16, '0')}`;
 
-/** What happened to one asset. */
+/** The history of one asset. */
 export const assetHistoryListOf = (assetId: string): ListSpec<NumberedRecord> => ({
   type: 'asset_history',
   of: assetId,

@@ -11,7 +11,7 @@ import { address, anyCase, members, number, oneOf, since, text } from './filter.
 import type { ListSpec } from './list.ts';
 import { addressOrder, rank } from './order.ts';
 
-/** Nothing for what wasn't seen yet. */
+/** Undefined if it was never seen. */
 const seenAt = (ms: number): number | undefined => (ms === unseen ? undefined : ms);
 
 const tag = anyCase(members<AssetRow>((row) => tagsOf(row[at.tags]).map((each) => each.toLowerCase())));
@@ -24,7 +24,7 @@ export const assetList: ListSpec<AssetRow> = {
     kind: oneOf(assetKinds, (row) => row[at.kind]),
     ip: address((row) => lines(row[at.ips])),
     mac: members((row) => lines(row[at.macs])),
-    // Kept in lower case without a final dot.
+    // Stored in lower case without a final dot.
     hostname: (field, values) =>
       members<AssetRow>((row) => lines(row[at.hostnames]))(
         field,

@@ -5,8 +5,8 @@ import { address, members, oneOf, type TermCompiler, text } from './filter.ts';
 import type { ListSpec } from './list.ts';
 
 /**
- * A record as its lists see it: what they are filtered by most is at hand, the rest is parsed when it is wanted, which
- * takes three times as long as all else.
+ * A record as its lists see it: the fields filtered by most are available directly, the rest is parsed on
+ * demand, which takes three times as long as everything else.
  */
 export interface ListedRecord {
   /** Epoch milliseconds. */
@@ -14,12 +14,12 @@ export interface ListedRecord {
   readonly actor: string;
   readonly operation: string;
   readonly outcome: string;
-  /** What `attributes` are parsed from. */
+  /** The JSON of `attributes`. */
   readonly json: string;
   readonly attributes: AuditRecord;
 }
 
-/** The same term, which parses only records that have the value somewhere. */
+/** Wraps a term so that it parses only records whose JSON contains the value. */
 const said =
   (compile: TermCompiler<ListedRecord>): TermCompiler<ListedRecord> =>
   (field, values) => {
@@ -28,7 +28,10 @@ const said =
     return (record) => written.some((value) => record.json.includes(value)) && wanted(record);
   };
 
-/** Read without parsing: nothing of an address is escaped, and in a text before it these quotes would be. */
+/**
+ * Reads the address without parsing: addresses have no escapes, and in earlier strings these quotes would be
+ * escaped.
+ */
 function sourceAddress({ json }: ListedRecord): string {
   const start = json.indexOf(beforeAddress) + beforeAddress.length;
   return json.slice(start, json.indexOf('"', start));

@@ -2,7 +2,7 @@ import { backupStates } from '../../contract/vocabulary.ts';
 import { oneOf } from './filter.ts';
 import type { ListSpec } from './list.ts';
 
-/** What is known of a backup before its manifest is read. */
+/** A backup before its manifest is read. */
 export interface ListedBackup {
   readonly id: string;
   readonly state: (typeof backupStates)[number];

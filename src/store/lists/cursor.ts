@@ -3,7 +3,7 @@ import { invalidField } from '../../errors.ts';
 import type { ListQuery } from '../store.ts';
 import type { Place } from './order.ts';
 
-/** Where a list goes on: after this place, at this page number. */
+/** Where a list continues: after this place, at this page number. */
 interface ListCursor extends Place {
   readonly page: number;
 }
@@ -11,19 +11,22 @@ interface ListCursor extends Place {
 const version = 2;
 const hashBytes = 12;
 const headBytes = 1 + 2 * hashBytes;
-/** Ids are UUIDs; what is much longer could be no key of a table. */
+/** Ids are UUIDs; anything much longer could not be a key of a table. */
 const maxIdLength = 100;
 
 /**
- * Cursors are opaque text: version, a hash of all that follows, a hash of the list that they belong to, and the place
- * as JSON. The hashes find damage and mistakes; a forged cursor shows nothing that its bearer could not ask for.
+ * Encodes a cursor, an opaque text: version, a hash of everything that follows, a hash of the list that it
+ * belongs to, and the place as JSON. The hashes detect damage and mistakes; a forged cursor reveals nothing
+ * that its sender could not request.
  */
 export function writeListCursor({ value, id, page }: ListCursor, list: Buffer): string {
   const rest = Buffer.concat([list, Buffer.from(JSON.stringify([value ?? null, id, page]))]);
   return Buffer.concat([Buffer.of(version), digest(rest), rest]).toString('base64url');
 }
 
-/** INVALID_REQUEST for text that `writeListCursor` did not make, or made for another list. */
+/**
+ * Decodes a cursor. INVALID_REQUEST for text that `writeListCursor` did not make, or made for another list.
+ */
 export function readListCursor(text: string, list: Buffer): ListCursor {
   const bytes = Buffer.from(text, 'base64url');
   const sound =
@@ -37,7 +40,9 @@ export function readListCursor(text: string, list: Buffer): ListCursor {
   return placeIn(bytes.subarray(headBytes).toString('utf8'));
 }
 
-/** What a list is: its kind and what is asked of it, whatever the order of terms and values and the page. */
+/**
+ * Identifies a list by its kind and its query, independent of the order of terms and values and of the page.
+ */
 export function listHash(kind: string, { from, to, q, min_severity, terms, sort, order }: ListQuery): Buffer {
   const wanted = terms
     .map(({ field, values, negated }) => {
@@ -49,7 +54,7 @@ export function listHash(kind: string, { from, to, q, min_severity, terms, sort,
   return digest(JSON.stringify(parts));
 }
 
-/** Whoever forges the hashes gets no further than this. */
+/** Validates the place, because the hashes can be forged. */
 function placeIn(json: string): ListCursor {
   let parts: unknown;
   try {
@@ -71,7 +76,7 @@ function placeIn(json: string): ListCursor {
   return { value: value ?? undefined, id, page };
 }
 
-const notOurs = () => invalidField('cursor', 'is not one that this service made');
+const notOurs = () => invalidField('cursor', 'is not a cursor of this service');
 
 const digest = (data: string | Buffer): Buffer =>
   createHash('sha256').update(data).digest().subarray(0, hashBytes);

@@ -9,25 +9,28 @@ import type { ListFilter } from '../store.ts';
 export type Predicate<T> = (item: T) => boolean;
 
 type Values = FilterTerm['values'];
-/** Made ready for the values of a term. @throws INVALID_REQUEST for a value that the field cannot have. */
+/** Compiles a term for its values. @throws INVALID_REQUEST for a value that the field cannot have. */
 export type TermCompiler<T> = (field: string, values: Values) => Predicate<T>;
 type Read<T, V> = (item: T) => V | undefined;
 
-/** What a resource is filtered by. */
+/** The filters of a resource. */
 export interface FilterSpec<T> {
   readonly type: ResourceType;
-  /** By the names of the parameters. */
+  /** By parameter name. */
   readonly terms: Readonly<Record<string, TermCompiler<T>>>;
-  /** What `from` and `to` bound: ISO 8601, or epoch milliseconds. What has none is outside of every range. */
+  /**
+   * The time that `from` and `to` bound: ISO 8601, or epoch milliseconds. Items without a time are outside of
+   * every range.
+   */
   readonly time: Read<T, string | number>;
-  /** What `q` looks in. */
+  /** The texts that `q` searches. */
   readonly names: (item: T) => readonly (string | undefined)[];
-  /** What `min_severity` bounds; absent where the resource has no severity. */
+  /** The severity that `min_severity` bounds; absent if the resource has none. */
   readonly severity?: Read<T, Severity>;
 }
 
 /**
- * Whether an item is wanted: for lists, replays and live subscriptions alike.
+ * Compiles a filter for lists, replays and live subscriptions.
  *
  * @throws INVALID_REQUEST naming an unknown field or a value that the field cannot have.
  */
@@ -45,12 +48,12 @@ export function compileFilter<T>(spec: FilterSpec<T>, filter: ListFilter): Predi
   return (item) => parts.every((part) => part(item));
 }
 
-/** True when at most the time is bounded. */
+/** True if the filter bounds at most the time. */
 export function boundsOnlyTime({ q, min_severity, terms }: ListFilter): boolean {
   return min_severity === undefined && terms.length === 0 && (q === undefined || q === '');
 }
 
-/** One of the values, which may have wildcards. */
+/** Matches one of the values, which may contain wildcards. */
 export const text =
   <T>(read: Read<T, string>): TermCompiler<T> =>
   (_field, values) => {
@@ -61,7 +64,7 @@ export const text =
     };
   };
 
-/** Values in lower case, for what is read in lower case. */
+/** Converts the values to lower case, for fields that are read in lower case. */
 export const anyCase =
   <T>(term: TermCompiler<T>): TermCompiler<T> =>
   (field, values) =>
@@ -86,7 +89,7 @@ export const number =
       });
   };
 
-/** At or after one of these times. */
+/** Matches times at or after one of these. */
 export const since =
   <T>(read: Read<T, number>): TermCompiler<T> =>
   (field, values) => {
@@ -94,7 +97,7 @@ export const since =
     return (item) => (read(item) ?? Number.NaN) >= from;
   };
 
-/** A list that has one of the values. */
+/** Matches a list that contains one of the values. */
 export const members =
   <T>(read: Read<T, readonly string[]>): TermCompiler<T> =>
   (_field, values) => {
@@ -102,13 +105,16 @@ export const members =
     return (item) => read(item)?.some(isWanted) ?? false;
   };
 
-/** The same of a list whose members are of these. */
+/** As `members`, for lists with a fixed set of values. */
 export const someOf =
   <T>(allowed: readonly string[], read: Read<T, readonly string[]>): TermCompiler<T> =>
   (field, values) =>
     members(read)(field, among(allowed, field, values));
 
-/** An address, or one of a list of them, that is one of those wanted or in one of the CIDR blocks. */
+/**
+ * Matches an address, or one of a list of addresses, that equals one of the values or lies in one of the CIDR
+ * blocks.
+ */
 export const address =
   <T>(...reads: Read<T, string | readonly string[]>[]): TermCompiler<T> =>
   (field, values) => {
@@ -122,7 +128,7 @@ export const address =
       });
   };
 
-/** A time (ISO 8601) that is exactly one of those wanted, in epoch milliseconds. */
+/** Matches a time (ISO 8601) equal to one of the values, in epoch milliseconds. */
 export const time = <T>(read: Read<T, string>): TermCompiler<T> => number((item) => epochMs(read(item)));
 
 function among(allowed: readonly string[], field: string, values: Values): Values {
@@ -137,7 +143,7 @@ function numberOf(field: string, value: Values[number]): number {
   return Number(value);
 }
 
-/** Resources hold addresses in one spelling, so that a single one is compared as text. */
+/** Resources have canonical addresses, so a single address is compared as text. */
 function addressTest(field: string, wanted: string): (value: string) => boolean {
   const ranges = addressRanges(wanted);
   if (ranges === undefined) throw invalidField(field, 'must be an IP address or a CIDR block');
@@ -159,7 +165,7 @@ function epochMs(value: string | number | undefined): number | undefined {
 }
 
 function atLeast<T>({ type, severity }: FilterSpec<T>, least: Severity): Predicate<T> {
-  if (severity === undefined) throw invalidField('min_severity', `is nothing that ${type} lists filter by`);
+  if (severity === undefined) throw invalidField('min_severity', `is not a filter of ${type} lists`);
   const wanted = severities.indexOf(least);
   if (wanted < 0) throw invalidField('min_severity', `must be one of ${severities.join(', ')}`);
   return (item) => {
@@ -170,11 +176,11 @@ function atLeast<T>({ type, severity }: FilterSpec<T>, least: Severity): Predica
 
 function compileTerm<T>({ type, terms }: FilterSpec<T>, field: string, values: Values): Predicate<T> {
   const term = Object.hasOwn(terms, field) ? terms[field] : undefined;
-  if (term === undefined) throw invalidField(field, `is nothing that ${type} lists filter by`);
+  if (term === undefined) throw invalidField(field, `is not a filter of ${type} lists`);
   return term(field, values);
 }
 
-/** Case-insensitive substring of one of the names. */
+/** Matches a case-insensitive substring of one of the names. */
 function containing<T>({ names }: FilterSpec<T>, q: string): Predicate<T> {
   const wanted = q.toLowerCase();
   return (item) => names(item).some((name) => name?.toLowerCase().includes(wanted) ?? false);

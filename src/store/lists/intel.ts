@@ -30,7 +30,7 @@ export const indicatorsOf = (listId: string): ListSpec<IntelIndicator> => ({
   terms: { kind: oneOf(indicatorKinds, (indicator) => indicator.kind) },
   sorts: {
     value: (indicator) => indicator.value,
-    // What has no end ends last.
+    // Indicators without an expiry sort last.
     valid_until: ({ valid_until }) =>
       valid_until === undefined ? Number.MAX_SAFE_INTEGER : timeOrder(valid_until),
   },

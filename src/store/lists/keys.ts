@@ -24,7 +24,7 @@ export const keyList: ListSpec<Key> = {
   names: (key) => [key.kid, key.purpose, key.fingerprint],
 };
 
-/** One page of the service's keys, of which a year makes five hundred. */
+/** Returns one page of the service's keys. There are about five hundred new ones per year. */
 export function listKeys(keys: readonly Key[], query: ListQuery): ListPage {
   const byId = new Map(keys.map((key) => [key.kid, key]));
   const { shown, ...rest } = pageOf(

@@ -4,20 +4,20 @@ import { listHash, readListCursor, writeListCursor } from './cursor.ts';
 import { compileFilter, type FilterSpec } from './filter.ts';
 import { comparePlaces, type Place, type Sorts, sortValueOf } from './order.ts';
 
-/** A resource that is listed: what its lists are filtered and sorted by. One file a resource, beside this one. */
+/** Filters and sort attributes of a resource's lists. One file per resource, in this folder. */
 export interface ListSpec<T> extends FilterSpec<T> {
   readonly sorts: Sorts<T>;
-  /** What the list belongs to, where each of many has its own. */
+  /** The owner of the list, for resources with one list per owner. */
   readonly of?: string;
 }
 
-/** An item with its id, which no other of its list has. */
+/** An item with its id, which is unique in its list. */
 export interface Row<T> {
   readonly id: string;
   readonly item: T;
 }
 
-/** One page of a list: where its items stand; `total` counts the whole list. */
+/** One page of a list: the places of its items; `total` counts the whole list. */
 export interface PlacesPage {
   readonly total: number;
   readonly shown: readonly Place[];
@@ -26,26 +26,26 @@ export interface PlacesPage {
   readonly next_cursor?: string;
 }
 
-/** What a page needs of its list. */
+/** Input for a page. */
 export interface Found {
   readonly total: number;
-  /** From the first of the page on, at least one more than the page holds where there are more. */
+  /** From the first place of the page on; at least one more than the page holds if there are more. */
   readonly places: readonly Place[];
 }
 
-/** Rows read between two looks at whether anybody still waits: a millisecond or two. */
+/** Rows read between two checks for cancellation: a millisecond or two. */
 const rowsAtOnce = 1024;
 /**
- * Code units of a text that count for its order: what is equal so far is in order of id. So a place is small, of
- * whatever length the texts are, and a cursor is no longer than its parameter may be.
+ * Code units of a text that count for the order: texts that are equal so far are ordered by id. This bounds
+ * the size of a place, and a cursor fits into its parameter.
  */
 const sortedText = 200;
 
 /**
- * One page of the rows that are wanted, sorted. Of these, only the sort values and ids are held, and no more than
- * twice as many as come before the end of the page; after a cursor, than the page has.
+ * Returns one page of the matching rows, sorted. Only sort values and ids are held in memory: at most twice
+ * as many as there are up to the end of the page or, after a cursor, in the page.
  *
- * @param cancelled - asked now and then; once true, it ends with CANCELLED
+ * @param cancelled - polled from time to time; when true, the query ends with CANCELLED
  * @throws INVALID_REQUEST for unknown fields, values, sorts, and cursors of another list.
  */
 export function pageOf<T>(
@@ -62,7 +62,7 @@ export function pageOf<T>(
     let read = 0;
     for (const { id, item } of rows) {
       if (++read % rowsAtOnce === 0 && cancelled())
-        throw new ServiceError('CANCELLED', 'nobody waits for this query any more');
+        throw new ServiceError('CANCELLED', 'this query was cancelled');
       if (!wanted(item)) continue;
       total++;
       const value = sortValue(item);
@@ -72,7 +72,10 @@ export function pageOf<T>(
   });
 }
 
-/** One page of a list that `find` reads: the places after one, or from an offset (0 where there is a place). */
+/**
+ * Returns one page of a list that `find` reads: the places after one, or from an offset (0 if there is a
+ * place).
+ */
 export function pageFrom(
   { type, of = '' }: Pick<ListSpec<never>, 'type' | 'of'>,
   query: ListQuery,
@@ -88,14 +91,14 @@ export function pageFrom(
   return { total, shown, page, next_cursor: writeListCursor({ ...last, page: page + 1 }, list) };
 }
 
-/** The first places, in order, of however many. */
+/** Collects the first places, in order, of any number. */
 class FirstPlaces {
   readonly #count: number;
   readonly #compare: (a: Place, b: Place) => number;
   readonly #after: Place | undefined;
-  /** The first ones so far are among these. */
+  /** Contains the first places so far. */
   #places: Place[] = [];
-  /** Those from here on are not wanted any more. */
+  /** Places from here on are no longer needed. */
   #end: Place | undefined;
 
   constructor(count: number, compare: (a: Place, b: Place) => number, after: Place | undefined) {

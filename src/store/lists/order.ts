@@ -2,43 +2,46 @@ import { invalidField } from '../../errors.ts';
 import { addressBytes } from '../../events/ip.ts';
 import type { SortOrder } from '../store.ts';
 
-/** What a list is sorted by: a number or a text; undefined where the item lacks the attribute. */
+/** A sort value: a number or a text; undefined if the item lacks the attribute. */
 type SortValue = number | string | undefined;
 
-/** Where an item stands in a list. */
+/** The position of an item in a list. */
 export interface Place {
   readonly value: SortValue;
   readonly id: string;
 }
 
-/** By attribute. Scales sort by rank, addresses by number, times and texts by code unit. */
+/** Sort values by attribute. Scales sort by rank, addresses by number, times and texts by code unit. */
 export type Sorts<T> = Readonly<Record<string, (item: T) => SortValue>>;
 
 export const rank = (scale: readonly string[], value: string | undefined): number | undefined =>
   value === undefined ? undefined : scale.indexOf(value);
 
-/** A time (ISO 8601) as its number. */
+/** Returns a time (ISO 8601) as a number. */
 export const timeOrder = (time: string | undefined): number | undefined =>
   time === undefined ? undefined : Date.parse(time);
 
-/** An address as text that sorts like its number. */
+/** Returns an address as text that sorts like its number. */
 export function addressOrder(address: string | undefined): string | undefined {
   const bytes = address === undefined ? undefined : addressBytes(address);
   return bytes === undefined ? undefined : Buffer.from(bytes).toString('hex');
 }
 
-/** @throws INVALID_REQUEST for an attribute that is not sorted by. */
+/** @throws INVALID_REQUEST for an attribute that lists cannot be sorted by. */
 export function sortValueOf<T>(
   { type, sorts }: { readonly type: string; readonly sorts: Sorts<T> },
   attribute: string,
 ): (item: T) => SortValue {
   const read = Object.hasOwn(sorts, attribute) ? sorts[attribute] : undefined;
   if (read === undefined)
-    throw invalidField('sort', `${attribute} is not an attribute that ${type} lists are sorted by`);
+    throw invalidField('sort', `${attribute} is not an attribute that ${type} lists can be sorted by`);
   return read;
 }
 
-/** A total order: items without the attribute come last either way, equal ones by id in the same direction. */
+/**
+ * Returns a total order: items without the attribute come last in both directions, equal ones are ordered by
+ * id in the same direction.
+ */
 export function comparePlaces(order: SortOrder): (a: Place, b: Place) => number {
   const sign = order === 'asc' ? 1 : -1;
   return (a, b) => {

@@ -28,7 +28,7 @@ export const ruleList: ListSpec<Rule> = {
   names: (rule) => [rule.title, rule.file, ...rule.tags, rule.source],
 };
 
-/** One page of the detection rules, which are all in memory: 10 ms of the largest number. */
+/** Returns one page of the detection rules, which are all in memory: takes 10 ms at the rule limit. */
 export function listRules(rules: ReadonlyMap<string, Rule>, query: ListQuery): ListPage {
   const rows = Array.from(rules, ([id, item]) => ({ id, item }));
   const { shown, ...rest } = pageOf(ruleList, rows, query);

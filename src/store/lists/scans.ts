@@ -28,10 +28,12 @@ export const scanList: ListSpec<Scan> = {
   names: (scan) => [...scan.targets, scan.ports, scan.requested_by],
 };
 
-/** Whether a scan is wanted, by lists, replays and live subscriptions. @throws INVALID_REQUEST naming the field. */
+/**
+ * Compiles the filter for lists, replays and live subscriptions. @throws INVALID_REQUEST naming the field.
+ */
 export const compileScanFilter = (filter: ListFilter): Predicate<Scan> => compileFilter(scanList, filter);
 
-/** Addresses or blocks of which one has an address in common with one of those wanted. */
+/** Matches addresses or blocks that share an address with one of the values. */
 function overlapping(read: (scan: Scan) => readonly string[]): TermCompiler<Scan> {
   return (field, values) => {
     const wanted = values.flatMap((value) => {

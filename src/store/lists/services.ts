@@ -6,7 +6,7 @@ import { address, number, oneOf, since, text } from './filter.ts';
 import type { ListSpec } from './list.ts';
 import { addressOrder } from './order.ts';
 
-/** Over rows as they are stored. `from` and `to` bound `last_seen`. */
+/** Works on stored rows. `from` and `to` bound `last_seen`. */
 export const serviceList: ListSpec<ServiceRow> = {
   type: 'service',
   terms: {

@@ -5,7 +5,7 @@ import { oneOf, someOf, text } from './filter.ts';
 import type { ListSpec } from './list.ts';
 import { timeOrder } from './order.ts';
 
-/** Tokens as they are at `nowMs`, since they expire by themselves. */
+/** Tokens as of `nowMs`, because they expire automatically. */
 export function tokenListAt(nowMs: number): ListSpec<Token> {
   return {
     type: 'token',

@@ -3,8 +3,8 @@ import type { AlertUpdate, GivenVerdict } from '../store.ts';
 import type { AlertTables } from './alert-change.ts';
 
 /**
- * Plans that another model's verdict takes the place of the local one of `triagedAt`. Where the alert is gone or was
- * triaged again, the verdict is of something that is no more, and nothing happens.
+ * Plans to replace the local verdict of `triagedAt` with that of another model. If the alert is gone or was
+ * triaged again, the verdict is outdated and is ignored.
  */
 export function planAiVerdict(
   { tables, alerts }: AlertTables,

@@ -5,10 +5,10 @@ import { keyHash } from './key-hash.ts';
 import { type Bound, countNewAlert, windowAt, withoutIds } from './rule-windows.ts';
 import type { RuleWindow, Tables } from './tables.ts';
 
-/** What is known of the hosts that findings are about. Addresses are canonical. */
+/** Knowledge about the hosts that findings are about. Addresses are canonical. */
 export interface Hosts {
   isHome(ip: string): boolean;
-  /** Whose address it is now. */
+  /** Returns the asset that currently has the address. */
   assetOf(ip: string): string | undefined;
   /** Whether the asset is of high or critical criticality. */
   isCritical(assetId: string): boolean;
@@ -23,49 +23,51 @@ export interface HomeEnd {
 }
 
 /**
- * What an alert stands for that isn't of one pair of addresses: all rules of a source, a whole rule, or what it found of
- * another time, or a rule at one host.
+ * The scope of a summary alert: all rules of a source, a whole rule, a rule's findings outside the current
+ * time, or a rule at one host.
  */
 export type FoldOf = 'source' | 'rule' | 'untimely' | HomeEnd;
 
-/** Where an alert goes that would be a new one. */
+/** Where a finding goes that has no alert of its own yet. */
 export interface Place {
-  /** Undefined: it may begin. */
+  /** Undefined: a new alert may begin. */
   readonly fold: FoldOf | undefined;
-  /** What is full, and so made it a part of something larger; and what counts it where it begins. */
+  /** The limits that were reached; for a new alert, the limits that count it. */
   readonly bounds: readonly Counted[];
 }
 
 interface Counted extends Bound {
   readonly key: string;
-  /** Epoch milliseconds of our clock, where it counts by that, and what it counted is taken up by nothing. */
+  /**
+   * Epoch milliseconds of the server clock, if the limit counts by that. Such a limit remembers no alert ids.
+   */
   readonly at?: number;
 }
 
-/** What alerts that came this long before a flood, in event time, are no part of. */
+/** Alerts that began longer than this before a flood, in event time, do not become part of it. */
 export const burstMs = 300_000;
 const hourMs = 3_600_000;
 
 /**
- * How many alerts may begin, of one rule by windows of event time. Asked in this order:
+ * Limits how many alerts may begin, per rule and window of event time. Limits are checked in this order:
  *
  * ```
- *   source   of all rules of Sigma, of Suricata …, by our clock                    6,000 an hour → one of the source
- *   untimely of what happened in none of the hours around now, by our clock        600 a window → one of the rule
- *   host     of the rule at one host of the home networks, with whatever others    20 a window → one of this host
- *   rule     of the rule                                                           50 a window → one of the rule
- *   burst    the same of grave findings at home hosts                              50 in five minutes
- *   critical of hosts whose asset is critical, where the rule has no more          100 a window → one of each host
+ *   source   all rules of Sigma, of Suricata …, by the server clock         6,000 an hour → one for the source
+ *   untimely events outside the window around now, by the server clock      600 a window → one for the rule
+ *   host     the rule at one host of the home networks, whatever the peer   20 a window → one for this host
+ *   rule     the rule                                                       50 a window → one for the rule
+ *   burst    instead of `rule`, for severe findings at home hosts           50 in five minutes
+ *   critical hosts whose asset is critical, once the rule is at its limit   100 a window → one for each host
  * ```
  *
- * Who speaks for a sensor can name as many rules as he likes: so those of a source are counted together, too. Who sets its
- * clock opens a window with each alert: so what is old, or of the future, is counted as it comes. It takes nothing from
- * what happens now.
+ * A compromised sensor can name any number of rules, so the alerts of a source are also counted together. It
+ * can also set its clock so that each alert opens a new window, so findings far in the past or the future are
+ * counted by arrival. They do not use up the limits of current findings.
  *
- * Silenced findings are counted separately, by silence, so that they use up no bound of visible ones. Findings that
- * rest on one sensor are counted by sensor: no sensor can use up the bounds of another.
+ * Silenced findings are counted separately per silence, so they use up no limit of visible ones. Findings
+ * that rest on one sensor are counted per sensor: no sensor can use up the limits of another.
  *
- * One batch's; the windows are written at its end.
+ * One instance serves one batch; the windows are written at its end.
  */
 export class AlertBounds {
   readonly #tables: Pick<Tables, 'ruleWindows'>;
@@ -84,11 +86,11 @@ export class AlertBounds {
   }
 
   /**
-   * Where a finding goes whose pair of addresses has no alert.
+   * Decides where a finding goes whose pair of addresses has no alert.
    *
    * @param home - its ends that are home hosts
-   * @param scope - the silence that it is under and the sensor that it rests on, or ''
-   * @param hasFold - whether an alert of this host is there that counts it
+   * @param scope - the silence that applies and the sensor that it rests on, or ''
+   * @param hasFold - whether there is a summary alert for this host
    */
   place(
     finding: Finding,
@@ -119,7 +121,7 @@ export class AlertBounds {
     return { fold: 'rule', bounds: [ofRule] };
   }
 
-  /** Whether a finding of this pair would still not get an alert of its own. */
+  /** Whether a finding of this pair would still go to a summary alert. */
   folds(finding: Finding, home: readonly HomeEnd[], scope: string): boolean {
     const { timestamp } = finding;
     return (
@@ -128,19 +130,21 @@ export class AlertBounds {
     );
   }
 
-  /** An alert began that stands for many: of those of another time there are no more than of others. */
+  /**
+   * Counts a new summary alert. Those for findings outside the current time have the same limit as others.
+   */
   countFold(finding: Finding, scope: string, id: string): void {
     const bounds = [...this.#ofUntimely(finding, scope), this.#ofSource(finding, scope)];
     this.count(bounds, finding.timestamp, id);
   }
 
-  /** An alert began. */
+  /** Counts a new alert. */
   count(bounds: readonly Counted[], time: number, id: string): void {
     for (const { key, windowMs, at } of bounds)
       this.#set(key, countNewAlert(this.#of(key), at ?? time, windowMs, at === undefined ? id : undefined));
   }
 
-  /** The alerts that these bounds counted: told once. */
+  /** Returns the ids of the alerts that these limits counted, and forgets them. */
   takeIds(bounds: readonly Counted[], time: number): string[] {
     const taken: string[] = [];
     for (const { key, windowMs } of bounds) {
@@ -153,7 +157,7 @@ export class AlertBounds {
     return taken;
   }
 
-  /** An alert that began is part of one that stands for many: of its source there may be another. */
+  /** Uncounts an alert that became part of a summary alert: its source may raise another. */
   uncount(alert: Pick<Finding, 'rule_source'>, scope: string): void {
     const { key, windowMs } = this.#ofSource(alert, scope);
     const windows = this.#of(key);
@@ -190,7 +194,7 @@ export class AlertBounds {
     return bound;
   }
 
-  /** None for what happens now. */
+  /** Empty for current findings. */
   #ofUntimely(finding: Finding, scope: string): readonly Counted[] {
     if (Math.abs(finding.timestamp - this.#nowMs) <= this.#windowMs) return [];
     const bound = this.#bound('untimely', finding, [], scope, limits.maxUntimelyAlertsPerRuleWindow);
@@ -229,8 +233,8 @@ export class AlertBounds {
   #of(key: string): readonly RuleWindow[] {
     let windows = this.#windows.get(key);
     if (windows === undefined) {
-      // Those of the future, of sensors whose clocks are ahead or from before ours was set back, would take the place of
-      // those that what happens now belongs to.
+      // Windows in the future (from sensors whose clocks are ahead, or from before the server clock was set
+      // back) would displace those of current findings.
       const latest = this.#nowMs + this.#windowMs;
       windows = (this.#tables.ruleWindows.get(key) ?? []).filter(({ start }) => start <= latest);
       this.#windows.set(key, windows);

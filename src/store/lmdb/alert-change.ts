@@ -17,10 +17,10 @@ export interface AlertTables {
 }
 
 /**
- * Plans what a person changes in an alert.
+ * Plans a user's change of an alert.
  *
- * @throws NOT_FOUND; VERSION_MISMATCH when `version` is given and isn't the alert's; INVALID_TRANSITION; UNAVAILABLE
- * when the change must be logged and the outbox is full.
+ * @throws NOT_FOUND; VERSION_MISMATCH when `version` is given and is not the alert's; INVALID_TRANSITION;
+ * UNAVAILABLE when the change must be logged and the outbox is full.
  */
 export function planChange(
   { tables, alerts, outbox }: AlertTables,
@@ -67,7 +67,7 @@ export function planNote(
   };
 }
 
-/** Removes the rows that the log has, and records their places in the alerts. Within a transaction. */
+/** Removes the rows that the log has, and writes their positions to the alerts. Runs within a transaction. */
 export function settle(
   { tables, alerts, outbox }: AlertTables,
   settlements: readonly Settlement[],
@@ -89,7 +89,7 @@ export function settle(
   return updates;
 }
 
-/** Places of the last alerts in the log, the highest leaf first. */
+/** Returns the positions of the last alerts in the log, highest leaf first. */
 export function lastAlertPlaces(tables: Tables, limit: number, below?: number): AlertPlace[] {
   const places: AlertPlace[] = [];
   const start = below === undefined ? {} : { start: below - 1 };
@@ -101,7 +101,10 @@ export function lastAlertPlaces(tables: Tables, limit: number, below?: number): 
   return places;
 }
 
-/** Alerts forget where they were logged; saving them raises what must be. Within a transaction. */
+/**
+ * Removes the log positions of alerts; saving them raises those that must be logged. Runs within a
+ * transaction.
+ */
 export function logAlertsAgain(
   { tables, alerts }: AlertTables,
   ids: readonly string[],
@@ -127,13 +130,13 @@ function requireVersion(row: AlertRow, version: number | undefined): void {
   );
 }
 
-/** What overrides an AI's verdict is in the log: another verdict takes its place in the same way. */
+/** An override of the AI's verdict is in the log, so only another override can replace the verdict. */
 function requireOverride({ id, alert: { override } }: AlertRow, { verdict, ai_override }: AlertChange): void {
   if (verdict === undefined || ai_override !== undefined || override === undefined) return;
   if (verdict === override.verdict) return;
   throw new ServiceError(
     'CONFLICT',
-    `alert ${id} has the verdict ${override.verdict} by an override; give another with ai_override`,
+    `verdict: alert ${id} has the verdict ${override.verdict} by an override; use ai_override to replace it`,
     { field: 'verdict', override: override.verdict },
   );
 }
@@ -143,7 +146,7 @@ function requireTransition(from: Alert['status'], to: Alert['status']): void {
   const allowed = alertTransitions[from];
   throw new ServiceError(
     'INVALID_TRANSITION',
-    `an alert that is ${from} can become ${allowed.join(' or ') || 'nothing else'}, not ${to}`,
+    `status: an alert that is ${from} can become ${allowed.join(' or ') || 'nothing else'}, not ${to}`,
     { from, to, allowed },
   );
 }
@@ -152,7 +155,7 @@ function changed(before: Alert, change: AlertChange, by: Actor, nowMs: number): 
   const alert: Alert = { ...before };
   if (change.status !== undefined) {
     alert.status = change.status;
-    // From here on it is a person's decision, which neither a silence nor a flood takes back.
+    // From here on the status is a user's decision, which neither a silence nor a flood reverts.
     delete alert.silence_id;
     delete alert.folded_into;
   }
@@ -171,7 +174,7 @@ function changed(before: Alert, change: AlertChange, by: Actor, nowMs: number): 
   return alert;
 }
 
-/** The risk follows the severity, and so does a priority that was never set otherwise. */
+/** Sets the severity with its risk score, and the priority unless a user set another one. */
 export function setSeverity(alert: Alert, severity: Alert['severity']): void {
   if (alert.priority === priorityOf(alert.severity)) alert.priority = priorityOf(severity);
   alert.severity = severity;

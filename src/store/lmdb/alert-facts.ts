@@ -3,8 +3,8 @@ import type { ListFilter } from '../store.ts';
 import { entryCount, type Tables } from './tables.ts';
 
 /**
- * What alerts are counted by, in a row of its own: a scan takes 1.5 µs an alert so, and 8 µs where it reads whole rows. What is
- * unknown is null.
+ * Attributes that alerts are counted by, in a separate row: a scan takes 1.5 µs per alert instead of 8 µs for
+ * whole rows. Unknown values are null.
  */
 export type FactsRow = readonly [
   rule_id: string,
@@ -35,7 +35,7 @@ export function factsRow(alert: Alert): FactsRow {
   ];
 }
 
-/** The alert as far as its facts tell; nothing else may be asked of it. */
+/** Returns an alert with only the attributes that the facts contain; no others may be read. */
 export function alertOfFacts(row: FactsRow): Alert {
   const [rule_id, rule_source, category, severity, status, src_ip, dst_ip, count, first_seen, last_seen] =
     row;
@@ -54,7 +54,7 @@ export function alertOfFacts(row: FactsRow): Alert {
   } as unknown as Alert;
 }
 
-const told: ReadonlySet<string> = new Set([
+const factFields: ReadonlySet<string> = new Set([
   'rule_id',
   'rule_source',
   'category',
@@ -67,11 +67,11 @@ const told: ReadonlySet<string> = new Set([
   'asset_id',
 ]);
 
-/** Whether facts tell which alerts are wanted. The time that is bounded is when they were last seen. */
+/** Whether facts suffice to apply the filter. Its time range bounds `last_seen`. */
 export const factsSuffice = ({ q, terms }: ListFilter): boolean =>
-  (q === undefined || q === '') && terms.every(({ field }) => told.has(field));
+  (q === undefined || q === '') && terms.every(({ field }) => factFields.has(field));
 
-/** Of files from earlier versions. Within a transaction. */
+/** Adds missing facts to files from earlier versions. Runs within a transaction. */
 export function completeFacts({ alerts, alertFacts }: Tables): void {
   if (entryCount(alerts) === entryCount(alertFacts)) return;
   for (const { key, value } of alerts.getRange()) alertFacts.putSync(key, factsRow(value.alert));

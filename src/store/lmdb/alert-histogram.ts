@@ -8,7 +8,10 @@ import { visitAlertFacts } from './alert-scan.ts';
 import type { Tables } from './tables.ts';
 import { timeRange } from './time-pages.ts';
 
-/** Counts the alerts that match by when they were last seen. The bounds that are not asked for are those of what is stored. */
+/**
+ * Counts the alerts that match by when they were last seen. Bounds that are not given default to those of the
+ * stored alerts.
+ */
 export function alertHistogram(
   tables: Pick<Tables, 'alerts' | 'alertFacts' | 'alertTimes'>,
   assets: AssetLookup,

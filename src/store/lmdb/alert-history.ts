@@ -10,7 +10,9 @@ import { within } from './inventory/grouped-rows.ts';
 import type { AlertRow, Tables } from './tables.ts';
 import { slackOf, trimHistory } from './trim-history.ts';
 
-/** Epoch milliseconds; id of the record; who: a principal's id and name, or undefined for the service; what. */
+/**
+ * Epoch milliseconds; id of the record; principal's id and name, or undefined for the service; the change.
+ */
 export type AlertHistoryRow = readonly [
   atMs: number,
   id: string,
@@ -18,17 +20,17 @@ export type AlertHistoryRow = readonly [
   record: AlertChangeRecord,
 ];
 
-/** What findings, silences and the ledger bring about. */
+/** Author of changes made by findings, silences and the ledger. */
 const system = 'system';
 
-/** Who changed it. The name is a person's. */
+/** Author of the change. Only users have a name. */
 export type ChangedBy = Pick<Actor, 'id'> & Partial<Pick<Actor, 'name'>>;
 
 const slack = slackOf(limits.maxAlertHistory);
 
-/** What happened to each alert. */
+/** The change history of each alert. */
 export class AlertHistories {
-  /** Records that made room for newer ones since this was opened. */
+  /** Records removed to make room for newer ones since this was opened. */
   removed = 0;
   readonly #table: Tables['alertHistory'];
 
@@ -37,9 +39,9 @@ export class AlertHistories {
   }
 
   /**
-   * Writes what a change of an alert is in its history. Within the transaction of the change.
+   * Writes a change of an alert into its history. Runs within the transaction of the change.
    *
-   * @returns what the alert's row is to say of its history: the number of the next record, and how many there are
+   * @returns the history field for the alert's row: the number of the next record, and how many there are
    */
   record(
     id: string,
@@ -65,10 +67,13 @@ export class AlertHistories {
   }
 }
 
-/** Stored, what is undefined may come back as null. */
+/** A stored undefined may come back as null. */
 const isByPerson = ([, , by]: AlertHistoryRow): boolean => by != null;
 
-/** One page of the history of an alert; empty for one that isn't there. Each has at most limits.maxAlertHistory, or so. */
+/**
+ * Returns one page of an alert's history; empty if there is no such alert. Each history has about
+ * limits.maxAlertHistory records at most.
+ */
 export function listAlertHistory(
   { alertHistory }: Pick<Tables, 'alertHistory'>,
   alertId: string,

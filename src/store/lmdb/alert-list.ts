@@ -10,8 +10,8 @@ import { lastSequence, type Tables } from './tables.ts';
 import { placesByTime } from './time-pages.ts';
 
 /**
- * One page of alerts with the exact total. The default list (newest first, of any range of time) reads the index by
- * time: no more than its page. There, `total` counts a damaged alert, which the page lacks.
+ * Returns one page of alerts with the exact total. The default list (newest first, any time range) reads only
+ * its page from the index by time. There, `total` includes a damaged alert that the page lacks.
  *
  * @throws INVALID_REQUEST for unknown fields, values, and cursors of another list.
  */
@@ -40,7 +40,7 @@ function* rows({ alerts }: Tables, filter: ListFilter, assets: AssetLookup): Gen
 
 const asksForAssets = ({ terms }: ListFilter): boolean => terms.some(({ field }) => field === 'asset_id');
 
-/** The latest state of each alert that changed after `since` and is wanted, in order of change. */
+/** Returns the latest state of each matching alert that changed after `since`, in order of change. */
 export function replayAlerts(
   tables: Tables,
   since: number,

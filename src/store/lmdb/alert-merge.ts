@@ -19,73 +19,74 @@ export interface MergeParts extends AlertTables {
   readonly hosts: Hosts;
 }
 
-/** The alerts of one deduplication key: when they were active. This batch's copy. */
+/** The alerts of one deduplication key and when they were active, as this batch's copy. */
 interface Series {
   readonly key: string;
   intervals: readonly Interval[];
 }
 
-/** What findings have in common that share rule, source and destination address: made once in a batch. */
+/** State shared by findings with the same rule, source and destination address; made once per batch. */
 interface Pair {
   readonly series: Series;
   readonly source: string | undefined;
   readonly destination: string | undefined;
-  /** Its ends that are home hosts: the destination first. */
+  /** The ends that are home hosts, destination first. */
   readonly home: readonly HomeEnd[];
-  /** What the last of them was told of silences, and about what it asked. */
+  /** The last silence lookup and its subject. */
   asked?: Pick<Finding, 'domain' | 'category' | 'severity'> & {
     readonly silence: CompiledSilence | undefined;
   };
 }
 
-/** One end, as a finding has it. */
+/** One end of a finding. */
 interface End {
-  /** The one spelling of the address, so that ends are compared as addresses; none for what is none. */
+  /** The canonical spelling, so that ends compare as addresses; undefined if the text is not an address. */
   readonly ip: string | undefined;
   readonly isHome: boolean;
 }
 
 const bothEnds = ['src_ip', 'dst_ip'] as const;
 
-/** What the contract allows of tags; rules may carry more and longer ones. */
+/** The contract's limits for tags; rules may carry more and longer ones. */
 const maxTags = 100;
 const maxTagLength = 100;
 
 /**
  * Merges the findings of one batch into alerts, within its transaction. Findings that share rule, source and
- * destination address, sensor, and what they are about, are one alert while they recur within the window, in event time.
+ * destination address, sensor and subject are one alert while they recur within the window, in event time.
  * Findings of a correlation share rule, group and sensor instead:
  *
  * 1. the alert whose interval, widened by the window at both ends, contains the finding counts it;
- * 2. if there is none, or all of them are resolved or archived, a new alert begins, unless
- * 3. too many of the rule have begun in this time: then an alert counts it that stands for many.
+ * 2. if no alert contains it, or all that do are resolved or archived, a new alert begins, unless
+ * 3. too many alerts of the rule began in this window: then a summary alert counts the finding.
  *
- * **Floods.** Whoever can forge packets can have a rule find something between any addresses. What is no work for a
- * person becomes one alert, by the end that is the same in all of it and can be trusted most, a host of the home
- * networks:
+ * **Floods.** An attacker who forges packets can make a rule match between arbitrary addresses. More alerts
+ * than an analyst can work on become one summary alert, by the end that they share and that is most
+ * trustworthy, a host of the home networks:
  *
  * ```
- *   203.0.113.* → 10.0.0.5    past 20 of the rule at 10.0.0.5: one alert of the rule at 10.0.0.5
- *   203.0.113.* → 10.0.*.*    past 50 of the rule: one alert of the rule
+ *   203.0.113.* → 10.0.0.5    above 20 of the rule at 10.0.0.5: one alert for the rule at 10.0.0.5
+ *   203.0.113.* → 10.0.*.*    above 50 of the rule: one alert for the rule
  * ```
  *
- * So who wants to hide that 10.0.0.5 was attacked behind the same from forged sources leaves one alert about 10.0.0.5.
- * Who forges it for fifty hosts leaves one of the rule, which names hosts and tells how many; hosts whose asset is
- * critical have one of their own even then. What came some minutes before the flood, or somebody has in hand, or has
- * its alert already, stays what it is. The others, which the flood has begun with, are suppressed and name the alert
- * that stands for them (`folded_into`); those that nobody was told of yet, in the same batch, become part of it. With
- * the first finding after the flood they are new again. Grave findings at home hosts have a larger bound: 50 in five
- * minutes, not in a window, so that an outbreak shows each host. Addresses are counted by sketches, so that an alert
- * has a few kilobytes whatever it stands for.
+ * An attacker who hides an attack on 10.0.0.5 among the same attack from forged sources still causes one
+ * alert about 10.0.0.5. Forging it for fifty hosts leaves one alert for the rule, which names hosts and their
+ * number; hosts whose asset is critical keep an alert of their own even then. Alerts that began some minutes
+ * before the flood, that a user works on, or that already exist stay as they are. The flood's own first
+ * alerts are suppressed and name the summary alert (`folded_into`); those of the same batch, not published
+ * yet, become part of it. The first finding after the flood makes them new again. Severe findings at home
+ * hosts have a larger limit: 50 in five minutes instead of in a window, so that an outbreak shows each host.
+ * Addresses are counted by sketches, so that an alert takes a few kilobytes whatever it covers.
  *
- * **Sensors.** A finding that rests on one sensor counts in alerts of this sensor alone, and against its bounds alone. So
- * no sensor can hide what another finds in an alert of its own making, or in a flood.
+ * **Sensors.** A finding that rests on one sensor counts only in alerts of this sensor, and only against its
+ * limits. So no sensor can hide another's findings in an alert that it caused, or in a flood.
  *
- * **Silences.** An alert of which all findings were silenced is suppressed and names the silence. One that was heard
- * before is suppressed by a silence that was made since, if this is about all that the alert is. A finding that no
- * silence is about makes it new again. What somebody works on, and what somebody suppressed, stays so.
+ * **Silences.** An alert whose findings were all silenced is suppressed and names the silence. A visible
+ * alert is suppressed by a newer silence if that matches the alert as a whole. A finding that no silence
+ * matches makes it new again. Alerts that a user works on or has suppressed are not changed.
  *
- * Suppressed alerts go on counting. An analyst's severity stands until a finding is graver than all before.
+ * Suppressed alerts continue to count. An analyst's severity stands until a finding is more severe than all
+ * earlier ones.
  */
 export class AlertMerge {
   readonly #to: MergeParts;
@@ -96,12 +97,12 @@ export class AlertMerge {
   /** Alerts that are resolved or archived. */
   readonly #closed = new Set<string>();
   readonly #changed = new Set<Series>();
-  /** By rule, then by the addresses as findings have them. */
+  /** By rule, then by the addresses as spelled in findings. */
   readonly #pairs = new Map<string, Map<string, Pair>>();
   readonly #folds = new Map<string, Series>();
-  /** Series of pairs, by their keys: some findings have one key whatever their other end is. */
+  /** Series of pairs, by key: for some findings the key is the same whatever their other end is. */
   readonly #series = new Map<string, Series>();
-  /** What began in this batch, by the alert. */
+  /** Series that began in this batch, by alert id. */
   readonly #begun = new Map<string, Series>();
   readonly #ends = new Map<string, End>();
   readonly #hasSilences: boolean;
@@ -115,9 +116,10 @@ export class AlertMerge {
   }
 
   /**
-   * Findings of one batch come in order of their time.
+   * Adds a finding. Findings of one batch come in order of time.
    *
-   * @param events - ids of those that show it, or how they are made: called at `finish` at the latest
+   * @param events - ids of the events that show it, or functions that make them: called at `finish` at the
+   * latest
    */
   add(finding: Finding, events: readonly EventRef[]): void {
     const { pair, begins } = this.#pairFor(finding);
@@ -128,7 +130,7 @@ export class AlertMerge {
       this.#stand(joined, pair, finding, silence);
       return;
     }
-    // A person may have closed the alert, or it is part of a flood: growing is nothing to begin another one for.
+    // A user may have closed the alert, or it is part of a flood: growth alone does not begin another one.
     if (!begins && (finding.continues === 'grown' || finding.continues === 'ongoing')) return;
     const scope = scopeOf(silence?.id, finding.sensors);
     const place = this.#bounds.place(finding, pair.home, scope, (end) => {
@@ -149,7 +151,7 @@ export class AlertMerge {
     this.#count(pair.series, draft, finding, events);
   }
 
-  /** Writes what was touched; one change for each alert, in the order in which they were first touched. */
+  /** Writes the touched alerts: one change per alert, in the order in which they were first touched. */
   finish(): AlertUpdate[] {
     const { tables, alerts } = this.#to;
     for (const { key, intervals } of this.#changed)
@@ -208,8 +210,8 @@ export class AlertMerge {
   }
 
   /**
-   * An activity that other sensors go on to report stays in the open alert that it began with. A suppressed or resolved
-   * alert takes no finding of a sensor that it lacks: for that sensor another alert begins.
+   * Activity that other sensors continue to report stays in the open alert that it began with. A suppressed
+   * or resolved alert takes no findings of a sensor that it lacks: another alert begins for that sensor.
    */
   #pairFor(finding: Finding): { readonly pair: Pair; readonly begins: boolean } {
     const { sensors = [], continues } = finding;
@@ -223,7 +225,7 @@ export class AlertMerge {
     for (const pair of pairs)
       for (const alert of this.#alertsAround(pair.series, finding)) {
         const missing = lackingIn(alert, sensors);
-        // Where nothing goes on, a closed alert is followed by another one in any case.
+        // If nothing continues, a new alert follows a closed one in any case.
         if (isClosed(alert) && continues === undefined) continue;
         const isOpen = !isClosed(alert) && alert.status !== 'suppressed';
         if (isOpen || (missing.length === 0 && !isClosed(alert))) return { pair, begins: false };
@@ -234,7 +236,7 @@ export class AlertMerge {
     return { pair: this.#pairOf({ ...finding, sensors: [own] }), begins: true };
   }
 
-  /** The alerts of a series that an occurrence would join, whatever their status. */
+  /** Yields the alerts of a series that an occurrence would join, whatever their status. */
   *#alertsAround({ intervals }: Series, finding: Finding): Generator<Alert> {
     const windowMs = Math.max(this.#windowMs, finding.lasts_ms ?? 0);
     for (const { alert_id } of joinable(intervals, beginningOf(finding), finding.timestamp, windowMs)) {
@@ -256,7 +258,7 @@ export class AlertMerge {
     return { series, source: source.ip, destination: destination.ip, home };
   }
 
-  /** The alerts that stand for many. */
+  /** Returns the series of summary alerts. */
   #foldSeries({ rule_source, rule_id }: Finding, of: FoldOf, scope: string): Series {
     const end = typeof of === 'string' ? of : `${of.end}\n${of.ip}`;
     const name = `${rule_source}\n${rule_id}\n${end}\n${scope}`;
@@ -299,14 +301,14 @@ export class AlertMerge {
     return silence;
   }
 
-  /** The alert of this key that a finding joins, if one is open. */
+  /** Returns the open alert of this series that a finding joins, if there is one. */
   #openAlert({ intervals }: Series, finding: Finding): AlertDraft | undefined {
     if (intervals.length === 0) return undefined;
     const { timestamp: time, lasts_ms = 0 } = finding;
     const from = beginningOf(finding);
     const windowMs = Math.max(this.#windowMs, lasts_ms);
     const [only] = intervals;
-    // The usual case, which needs no order: a fifth of the time.
+    // Fast path for the usual case, which needs no order: takes a fifth of the time.
     if (intervals.length === 1) {
       const { first, last, alert_id } = only!;
       return time >= first - windowMs && from <= last + windowMs ? this.#draft(alert_id) : undefined;
@@ -325,15 +327,15 @@ export class AlertMerge {
     events: readonly EventRef[],
     silence: CompiledSilence | undefined,
   ): AlertDraft {
-    const told = of === 'source' ? ofSource(finding) : finding;
+    const subject = of === 'source' ? ofSource(finding) : finding;
     const scope = scopeOf(silence?.id, finding.sensors);
-    const series = this.#foldSeries(told, of, scope);
-    // Whose times may be any is one while it goes on coming.
+    const series = this.#foldSeries(subject, of, scope);
+    // Findings of any event time share one summary alert while they keep arriving.
     const isOfAnyTime = of === 'untimely' || of === 'source';
     const at = isOfAnyTime ? this.#nowMs : finding.timestamp;
-    let draft = this.#openAlert(series, { ...told, timestamp: at });
+    let draft = this.#openAlert(series, { ...subject, timestamp: at });
     if (draft === undefined) {
-      draft = this.#begin(series, told, particularsOf(of, told, this.#windowMs), silence, true);
+      draft = this.#begin(series, subject, particularsOf(of, subject, this.#windowMs), silence, true);
       if (!isOfAnyTime) this.#bounds.countFold(finding, scope, draft.id);
     }
     draft.fold?.add(pair.source, pair.destination);
@@ -341,7 +343,7 @@ export class AlertMerge {
     return draft;
   }
 
-  /** An alert of the flood's first minutes becomes part of the alert that stands for the flood. */
+  /** Makes an alert from the flood's first minutes part of the flood's summary alert. */
   #takeUp(id: string, fold: AlertDraft, of: FoldOf, time: number): void {
     const draft = this.#draft(id);
     if (draft === undefined || !isUntouched(draft.alert) || time - draft.first > burstMs) return;
@@ -415,7 +417,7 @@ export class AlertMerge {
     return draft;
   }
 
-  /** @param timestamp - when it counts as an occurrence of the series */
+  /** @param timestamp - the time at which it counts as an occurrence of the series */
   #count(
     series: Series,
     draft: AlertDraft,
@@ -437,7 +439,7 @@ export class AlertMerge {
     this.#changed.add(series);
   }
 
-  /** Whether an alert that counts a finding is to be seen. */
+  /** Updates the status of an alert that counts a finding: new or suppressed. */
   #stand(draft: AlertDraft, pair: Pair, finding: Finding, silence: CompiledSilence | undefined): void {
     const { alert } = draft;
     if (silence === undefined) draft.heard = this.#nowMs;
@@ -464,7 +466,10 @@ export class AlertMerge {
     alert.status = 'new';
   }
 
-  /** Made since the alert was heard, and about all that it is: its gravest finding, its name. */
+  /**
+   * Whether the silence is newer than the alert's last visible finding, and silences match the alert as a
+   * whole: its highest severity and its names.
+   */
   #mayQuieten({ alert, heard = 0 }: AlertDraft, silence: CompiledSilence): boolean {
     if (silence.since <= heard) return false;
     const found = this.#to.silences.find(alert, this.#to.hosts.assetOf, this.#nowMs);
@@ -475,7 +480,7 @@ export class AlertMerge {
     return this.#drafts.get(id)?.alert ?? this.#to.tables.alerts.get(id)?.alert;
   }
 
-  /** A draft of a stored alert; undefined when it is resolved or archived. */
+  /** Returns a draft of a stored alert; undefined when it is resolved or archived. */
   #draft(id: string): AlertDraft | undefined {
     const known = this.#drafts.get(id);
     if (known !== undefined || this.#closed.has(id)) return known;
@@ -490,68 +495,69 @@ export class AlertMerge {
   }
 }
 
-/** An episode of a correlation joins alerts with all of its time, other findings with the time when they were found. */
+/** Episodes of a correlation join alerts by their whole duration, other findings by the time of detection. */
 function beginningOf({ group, began, timestamp }: Finding): number {
   return (group === undefined ? undefined : began) ?? timestamp;
 }
 
-/** The sensors that an alert does not name; none where its senders are unknown. */
+/** Returns the sensors that an alert does not name; empty if its senders are unknown. */
 function lackingIn({ sensors = [] }: Alert, found: readonly string[]): readonly string[] {
   if (sensors.length === 0) return [];
   return found.filter((sensor) => !sensors.some(({ id }) => id === sensor));
 }
 
-/** The one sensor that findings rest on, or `several`; '' if it is unknown. */
+/** Returns the one sensor that findings rest on, or `several`; '' if it is unknown. */
 function basisOf(sensors: Finding['sensors'] = []): string {
   return sensors.length > 1 ? 'several' : (sensors[0] ?? '');
 }
 
-/** The part of the bounds that counts a finding: by silence and by sensor. */
+/** Returns the scope of the limits that count a finding: its silence and its sensor. */
 function scopeOf(silenceId: string | undefined, sensors: Finding['sensors']): string {
   const basis = basisOf(sensors);
   return basis === '' ? (silenceId ?? '') : `${silenceId ?? ''}\n${basis}`;
 }
 
-/** Nobody has it in hand. */
+/** Whether no user works on the alert. */
 const isUntouched = ({ status, assignee, verdict, note_count }: Alert): boolean =>
   status === 'new' && assignee === undefined && verdict === undefined && note_count === 0;
 
-/** Any finding of a source, as one of the rule that stands for all of its rules. */
+/** Returns a finding of a source as one of a pseudo rule that covers all of its rules. */
 function ofSource({ rule_source, category: _, mitre: __, tags: ___, ...finding }: Finding): Finding {
-  const rule_name = `Flood of ${rule_source}`;
+  const rule_name = `Alert flood from ${rule_source}`;
   return {
     ...finding,
     rule_source,
     rule_id: `flood.${rule_source}`,
     rule_name,
-    title: `all of ${rule_source}`,
+    title: `all rules of ${rule_source}`,
   };
 }
 
-/** What an alert says that stands for many. */
+/** Returns the title, description and end of a summary alert. */
 function particularsOf(of: FoldOf, { title }: Finding, windowMs: number): Partial<Alert> & { title: string } {
   const within = `within ${Math.max(1, Math.round(windowMs / 60_000))} minutes`;
-  const told = 'What it found beyond them is counted here; evidence tells how many addresses, and the first.';
+  const counted =
+    'Further findings are counted here; the evidence has the number of addresses and the first ones.';
   if (of === 'source')
     return {
-      title: `Flood of alerts of many rules: ${title}`,
-      description: `Rules of this source raised more than ${limits.maxAlertsPerSourceHour} alerts within an hour. ${told}`,
+      title: `Alert flood across rules: ${title}`,
+      description: `Rules of this source raised more than ${limits.maxAlertsPerSourceHour} alerts within an hour. ${counted}`,
     };
   if (of === 'untimely')
     return {
-      title: `Flood of alerts of other times: ${title}`,
-      description: `This rule raised more than ${limits.maxUntimelyAlertsPerRuleWindow} alerts ${within} about what is long past, or to come. ${told}`,
+      title: `Alert flood with past or future times: ${title}`,
+      description: `This rule raised more than ${limits.maxUntimelyAlertsPerRuleWindow} alerts ${within} about events long past or in the future. ${counted}`,
     };
   if (of === 'rule')
     return {
-      title: `Flood of alerts: ${title}`,
-      description: `This rule raised more than ${limits.maxAlertsPerRuleWindow} alerts ${within}. ${told}`,
+      title: `Alert flood: ${title}`,
+      description: `This rule raised more than ${limits.maxAlertsPerRuleWindow} alerts ${within}. ${counted}`,
     };
   const { end, ip } = of;
   const [others, towards] = end === 'dst' ? ['sources', 'from'] : ['destinations', 'to'];
   return {
     title: `${title}, ${towards} many ${others}`,
-    description: `This rule raised more than ${limits.maxAlertsPerHostWindow} alerts about ${ip} ${within}, or more than ${limits.maxAlertsPerRuleWindow} in all. ${told}`,
+    description: `This rule raised more than ${limits.maxAlertsPerHostWindow} alerts about ${ip} ${within}, or more than ${limits.maxAlertsPerRuleWindow} in total. ${counted}`,
     ...(end === 'dst' ? { dst_ip: ip } : { src_ip: ip }),
   };
 }

@@ -8,12 +8,12 @@ import { alertOfFacts, factsSuffice } from './alert-facts.ts';
 import type { Rows } from './seal.ts';
 import type { Tables } from './tables.ts';
 
-/** Rows read between two looks at whether anybody still waits: a few milliseconds. */
+/** Rows read between two checks for cancellation: a few milliseconds. */
 const rowsAtOnce = 1024;
 
 /**
- * Shows alerts that are wanted in the order of their ids, which is that in which they were raised and never changes.
- * Each row that is looked at is read whole, so that a bound on them bounds the time.
+ * Visits the matching alerts in the order of their ids, which is that in which they were raised and never
+ * changes. Each row is read whole, so that a limit on rows limits the time.
  *
  * @throws INVALID_REQUEST naming a value of the filter; CANCELLED
  */
@@ -26,7 +26,9 @@ export const visitAlerts = (
   cancelled: () => boolean,
 ): string | undefined => visitRows(alerts, ({ alert }) => alert, assets, filter, span, visit, cancelled);
 
-/** The same, of what is counted: whole rows are read only where the filter asks for more. */
+/**
+ * As `visitAlerts`, with only the attributes for counting: whole rows are read only if the filter needs more.
+ */
 export const visitAlertFacts = (
   tables: Pick<Tables, 'alerts' | 'alertFacts'>,
   assets: AssetLookup,
@@ -56,7 +58,7 @@ function visitRows<V>(
   for (const { key: id, value } of table.getRange({ reverse: newestFirst, ...start })) {
     if (until !== undefined && (newestFirst ? id < until : id > until)) return undefined;
     if (++read % rowsAtOnce === 0 && cancelled())
-      throw new ServiceError('CANCELLED', 'nobody waits for this query any more');
+      throw new ServiceError('CANCELLED', 'this query was cancelled');
     const stored = alertOf(value);
     const alert = named ? withAssets(stored, assets) : stored;
     const isEnough = wanted(alert) && visit(id, alert) === 'enough';
@@ -65,7 +67,7 @@ function visitRows<V>(
   return undefined;
 }
 
-/** The alert that was raised last. */
+/** Returns the id of the alert that was raised last. */
 export function lastAlertId({ alerts }: Pick<Tables, 'alerts'>): string | undefined {
   for (const id of alerts.getKeys({ reverse: true, limit: 1 })) return id;
   return undefined;

@@ -17,16 +17,17 @@ import type { Triage } from './triage.ts';
 export const atLeast = (severity: Severity, bound: Severity): boolean =>
   severities.indexOf(severity) >= severities.indexOf(bound);
 
-/** True when the alert, as it would be, is to be logged and has not been. */
+/** True if an alert with this state must be logged and was not logged yet. */
 export const mustBeRaised = (row: Pick<AlertRow, 'raised' | 'alert'>): boolean =>
   !row.raised && atLeast(row.alert.severity, 'high');
 
 /**
- * The alerts and their indexes. Every change goes through `save`, which numbers it, and so each alert that is at or
- * above high has its `alert.raised` entry from the same transaction, whatever brought it there.
+ * The alerts and their indexes. Every change goes through `save`, which numbers it. Each alert with severity
+ * high or above therefore has an `alert.raised` entry from the same transaction, whatever raised its
+ * severity.
  */
 export class Alerts {
-  /** The newest change: owned here, read anew after an undone transaction. */
+  /** Sequence of the newest change: owned here, read again after an aborted transaction. */
   #seq = 0;
   readonly #tables: Tables;
   readonly #outbox: Outbox;
@@ -63,7 +64,7 @@ export class Alerts {
     return entryCount(this.#tables.alerts);
   }
 
-  /** Records of histories that made room for newer ones since this was opened. */
+  /** History records removed to make room for newer ones since this was opened. */
   get forgotten(): number {
     return this.#histories.removed;
   }
@@ -72,14 +73,14 @@ export class Alerts {
   require(id: string): AlertRow {
     const key = canonicalUuid(id);
     const row = key === undefined ? undefined : this.#tables.alerts.getStrict(key);
-    if (row === undefined) throw new ServiceError('NOT_FOUND', `no alert ${id}`, { field: 'alert_id' });
+    if (row === undefined)
+      throw new ServiceError('NOT_FOUND', `there is no alert ${id}`, { field: 'alert_id' });
     return row;
   }
 
   /**
-   * Stores a change of `before`, or a new alert: the next version, the next place in the sequence of changes, what of it
-   * is told in its history. It is triaged where that is due, and what people found of it is learned from.
-   * Within a transaction.
+   * Stores a change of `before`, or a new alert: its next version, its sequence number and its history
+   * records. Triages the alert if due, and learns from an analyst's verdict. Runs within a transaction.
    */
   save(
     before: AlertRow | undefined,

@@ -9,10 +9,12 @@ import { takeEntries } from './call-entries.ts';
 import { type AuditRow, entryCount, type Tables } from './tables.ts';
 import { placesByTime, timeRange } from './time-pages.ts';
 
-/** Records removed for each that is added, at most: more than come, so that a limit that was lowered is reached. */
+/**
+ * Maximum number of records removed for each one added: more than one, so that a lowered limit is reached.
+ */
 const sweptForEach = 4;
 
-/** Plans new records; those that are there already, by id and time, stay as they are. The oldest beyond `max` go. */
+/** Plans new records; existing ones, by id and time, stay unchanged. Beyond `max`, the oldest are removed. */
 export function planAudit(tables: Tables, records: readonly StoredAuditRecord[], max: number): () => void {
   return () => {
     const { audit } = tables;
@@ -31,10 +33,10 @@ export function planAudit(tables: Tables, records: readonly StoredAuditRecord[],
 }
 
 /**
- * One page, with the exact total. Where only the time is bounded, keys are counted, at 0.06 µs each, and no more is
- * read than the page; with a filter, every record of the range is read.
+ * Returns one page with the exact total. If only the time is bounded, keys are counted, at 0.06 µs each, and
+ * only the page is read; with a filter, every record of the range is read.
  *
- * @param cancelled - asked now and then; once true, it ends with CANCELLED
+ * @param cancelled - polled from time to time; when true, the query ends with CANCELLED
  */
 export function listAudit({ audit }: Tables, query: ListQuery, cancelled: () => boolean): ListPage {
   const { shown, ...rest } =

@@ -26,16 +26,17 @@ export interface BatchParts extends MergeParts {
   readonly intel: Pick<Intel, 'met' | 'counted'>;
   readonly alertWindowMs: number;
   readonly nowMs: number;
-  /** Whether the volume has nothing left but its reserve. */
+  /** Whether only the reserve is left on the volume. */
   readonly diskFull: boolean;
 }
 
 /**
- * Plans what one ingest request adds: events with what they show of the network, alerts, outbox rows, the remembered
- * answer and the receipt.
+ * Plans the additions of one ingest request: events and what they show of the network, alerts, outbox rows,
+ * the idempotency record and the receipt.
  *
- * @throws CONFLICT when the Idempotency-Key came with another request; UNAVAILABLE when the disk is full, or when alerts
- * that must be logged could come of it and the outbox is full, or when a receipt is wanted and too many wait.
+ * @throws CONFLICT when the Idempotency-Key was used for another request; UNAVAILABLE when the disk is full,
+ * when it may cause alerts that must be logged and the outbox is full, or when a receipt is requested and too
+ * many wait.
  */
 export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committed {
   const { outbox, answers, receipts, nowMs } = parts;
@@ -90,12 +91,17 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
   };
 }
 
-/** The reference that a correlation keeps to a record: the principal that sent it, and the id of its event if it has one. */
+/**
+ * The reference to a record that a correlation stores: the principal that sent it, and the id of its event if
+ * it has one.
+ */
 function reference(sensorId: string | undefined, event: string | undefined): string | undefined {
   return sensorId === undefined ? event : `${sensorId} ${event ?? ''}`;
 }
 
-/** With its event where it has one; without anything where that came before under the same id: it was counted then. */
+/**
+ * Pairs a finding with its event, if any; empty for an event whose id already existed: it was counted then.
+ */
 function withEvents<T extends Pick<Finding, 'event'>>(
   about: T,
   eventOf: Stored['eventOf'],
@@ -105,19 +111,19 @@ function withEvents<T extends Pick<Finding, 'event'>>(
   return event === undefined ? [] : [{ about, events: [event] }];
 }
 
-/** Where the rows of a batch's blocks went. */
+/** Where the rows of a batch's blocks were stored. */
 interface Stored {
   readonly blocks: CommittedBlock[];
   readonly refused: readonly RefusedRows[];
   readonly duplicates: number;
-  /** Makes the id, which takes a microsecond. Undefined for a row whose event came before under the same explicit id. */
+  /** Makes the id, which takes a microsecond. Undefined for a row whose explicit id already existed. */
   readonly eventOf: (event: NonNullable<Finding['event']>) => (() => string) | undefined;
 }
 
 function appendBlocks(events: LmdbEvents, buffers: readonly ArrayBuffer[]): Stored {
   const appended = buffers.map((buffer) => events.append(buffer));
   const opened = new Map<number, EventBlock>();
-  /** Where rows of a block went of which some were not kept. */
+  /** For blocks of which some rows were not stored: where the others went. */
   const places = appended.map(
     ({ kept }) => kept && new Map(Array.from(kept, (row, stored) => [row, stored])),
   );

@@ -1,22 +1,22 @@
 import { limits } from '../../limits.ts';
 import type { BlockDirectory } from './block-directory.ts';
 
-/** Blocks as they were when their matching rows were counted, ascending by sequence: 8 bytes each. */
+/** Counted blocks, as they were at that time, ascending by sequence: 8 bytes each. */
 interface Counted {
-  /** Of the first. */
+  /** Sequence of the first block. */
   readonly firstSeq: number;
-  /** From there. */
+  /** Offsets of the blocks from `firstSeq`. */
   readonly starts: Uint32Array;
   readonly rows: Uint16Array;
   readonly counts: Uint16Array;
 }
 
 /**
- * How many rows of each block match, for the filters that were asked for last: a block never changes, so that the exact
- * total of a filter that is asked for again reads only blocks that came since. A merged block has what its parts had.
+ * Cached numbers of matching rows per block, for recently used filters. A block never changes, so the exact
+ * total of a repeated filter only needs new blocks. The count of a merged block is the sum of its parts.
  */
 export class BlockCounts {
-  /** By filter; the one that was asked for longest ago is the first. */
+  /** By filter, least recently used first. */
   readonly #known = new Map<string, Counted>();
   readonly #most: number;
   readonly #maxBytes: number;
@@ -27,16 +27,16 @@ export class BlockCounts {
     this.#maxBytes = maxBytes;
   }
 
-  /** Of all that is kept. */
+  /** Total size of the cached counts. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * The counts of all blocks of the directory.
+   * Returns the counts of all blocks of the directory.
    *
-   * @param filter - whatever tells it from all others, of this table and of others
-   * @param count - of the block at a place; what it throws is passed on
+   * @param filter - identifies the filter uniquely, across tables
+   * @param count - counts a block by its index; errors are passed on
    */
   of(
     filter: string,
@@ -45,7 +45,7 @@ export class BlockCounts {
   ): Float64Array {
     const counts = new Float64Array(blocks);
     const before = this.#known.get(filter);
-    // Rows vanish from the end only with a commit that was undone: what has their sequences now are others.
+    // Rows at the end disappear only with an aborted transaction: their sequences now belong to other rows.
     const known =
       before !== undefined && endOf(before) <= endIn({ firstSeq, rows }, blocks) ? before : undefined;
     let place = 0;
@@ -63,7 +63,7 @@ export class BlockCounts {
       }
       return counts;
     } finally {
-      // What nobody waited for to its end goes on from there when it is asked for again.
+      // Keep the counts of a cancelled query, so that the next one continues there.
       const end = endIn({ firstSeq, rows }, done);
       if (known === undefined || end >= endOf(known)) this.#drop(filter);
       if (!this.#known.has(filter) && done > 0 && end - firstSeq[0]! < 2 ** 32)
@@ -99,13 +99,16 @@ const bytesOf = ({ starts, rows, counts }: Counted): number =>
 
 type Directory = Pick<BlockDirectory, 'firstSeq' | 'rows'>;
 
-/** The sequence behind so many blocks. */
+/** Returns the sequence after this many blocks. */
 const endIn = ({ firstSeq, rows }: Directory, blocks: number): number =>
   blocks === 0 ? 0 : firstSeq[blocks - 1]! + rows[blocks - 1]!;
 
 const endOf = ({ firstSeq, starts, rows }: Counted): number => firstSeq + starts.at(-1)! + rows.at(-1)!;
 
-/** What was counted in [from, to), where that is whole blocks of then; and the block behind them. */
+/**
+ * Returns the sum of the counts in [from, to), if these were whole blocks when counted; and the index of the
+ * block after them.
+ */
 function sumOf(
   { firstSeq, starts, rows, counts }: Counted,
   place: number,

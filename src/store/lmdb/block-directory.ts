@@ -3,9 +3,9 @@ import type { Table } from '../../events/records.ts';
 import { type BlockStore, firstSeqOf, type TableState } from './block-store.ts';
 
 /**
- * What a thread knows of the blocks of one table: place, size and times, in typed arrays (40 bytes a block), ascending
- * by sequence. Made from the headers on first use; afterwards only new blocks are read, with those from the first on that
- * merges replaced, and the oldest dropped.
+ * A thread's index of the blocks of one table: sequence, size and times, in typed arrays (40 bytes per
+ * block), ascending by sequence. Built from the headers on first use; an update then reads only new blocks
+ * and those from the first one that merges replaced, and drops the oldest.
  */
 export class BlockDirectory {
   readonly table: Table;
@@ -14,7 +14,7 @@ export class BlockDirectory {
   rows = new Float64Array(64);
   minTime = new Float64Array(64);
   maxTime = new Float64Array(64);
-  /** When the last event of each was received, epoch milliseconds. */
+  /** When the last event of each block was received, epoch milliseconds. */
   received = new Float64Array(64);
   #nextSeq = 1;
   #generation = -1;
@@ -23,7 +23,7 @@ export class BlockDirectory {
     this.table = table;
   }
 
-  /** Brings the directory to the snapshot that `store` reads now, whose state this is. */
+  /** Updates the directory to the snapshot that `store` reads now, whose state this is. */
   update(store: Pick<BlockStore, 'headers'>, state: TableState): void {
     this.#dropFrom(state.next_seq < this.#nextSeq ? 1 : this.#replacedFrom(state));
     this.#dropBefore(firstSeqOf(state));
@@ -42,13 +42,13 @@ export class BlockDirectory {
     this.#generation = state.generation;
   }
 
-  /** The block that has this row, or -1. */
+  /** Returns the index of the block with this row, or -1. */
   find(seq: number): number {
     const block = this.placeOf(seq);
     return block >= 0 && seq < this.firstSeq[block]! + this.rows[block]! ? block : -1;
   }
 
-  /** The last block that doesn't begin after this row, or -1. */
+  /** Returns the index of the last block that does not begin after this row, or -1. */
   placeOf(seq: number): number {
     let low = 0;
     let high = this.count;
@@ -60,7 +60,7 @@ export class BlockDirectory {
     return low - 1;
   }
 
-  /** The first sequence from which on the blocks are others than this has. */
+  /** Returns the first sequence at which blocks differ from those in this directory. */
   #replacedFrom({ generation, replaced = [] }: TableState): number {
     const merges = generation - this.#generation;
     if (merges === 0) return Number.POSITIVE_INFINITY;
@@ -96,7 +96,7 @@ export class BlockDirectory {
   }
 }
 
-/** The place of `received_at`. */
+/** Column index of `received_at`. */
 export const receivedColumn: Readonly<Record<Table, number>> = {
   network: columnIndex.network.get('received_at')!,
   dns: columnIndex.dns.get('received_at')!,

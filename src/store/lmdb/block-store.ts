@@ -11,54 +11,60 @@ import { DamagedDataError, openRows, type Rows, viewOf } from './seal.ts';
 import { hasSeals, StoredHeader, withSeals } from './stored-header.ts';
 import { entryCount } from './tables.ts';
 
-/** What is counted of a table, in the same transaction as its blocks. */
+/** Counters of a table, changed in the same transaction as its blocks. */
 export interface TableState {
-  /** The sequence that the next row gets; the first ever is 1. */
+  /** The sequence of the next row; the first ever is 1. */
   readonly next_seq: number;
-  /** Rows and blocks stored, and their bytes before LMDB rounds up to pages. */
+  /** Stored rows and blocks, and their bytes before LMDB rounds up to pages. */
   readonly rows: number;
   readonly blocks: number;
   readonly bytes: number;
-  /** Grows whenever blocks are put in the place of others: what readers know of them must be read again. */
+  /** Increases whenever blocks are replaced: readers must then read their headers again. */
   readonly generation: number;
   /**
-   * From which sequence on there are others since each of the latest generations, the newest last; of older ones that isn't
-   * known. Absent in files from before it was kept.
+   * For each of the latest generations, the first sequence that it changed, newest last. Absent in files of
+   * earlier versions.
    */
   readonly replaced?: readonly number[];
-  /** Rows before it are no longer stored: the oldest blocks went. Absent, as in files from before any did: 1. */
+  /**
+   * Rows before it are no longer stored, because retention removed their blocks. Absent means 1, as in files
+   * of earlier versions.
+   */
   readonly first_seq?: number;
 }
 
 const empty: TableState = { next_seq: 1, rows: 0, blocks: 0, bytes: 0, generation: 0 };
 
-/** The state after blocks from a sequence on were replaced. */
+/** Returns the state after blocks from a sequence on were replaced. */
 export const replacing = (state: TableState, firstSeq: number): TableState => ({
   ...state,
   generation: state.generation + 1,
   replaced: [...(state.replaced ?? []), firstSeq].slice(-limits.toldMerges),
 });
 
-/** The sequence from which on rows are stored. */
+/** Returns the first stored sequence. */
 export const firstSeqOf = ({ first_seq = 1 }: TableState): number => first_seq;
 
 /**
- * Blocks in LMDB. Each part of a column is a value of its own, so that a query reads only what it names:
+ * Blocks in LMDB. Each part of a column is a separate value, so that a query reads only the columns that it
+ * names:
  *
  * ```
  * event-headers  [table, first_seq]        → header with checksums (stored-header.ts)
  * event-parts    [table, first_seq, part]  → bytes; part is 2 × column, + 1 for its dictionary
  * event-ids      table and UUID, 17 bytes  → sequence, f64
- * event-leavings [table, first_seq]        → header of a block that went, while explicit ids of it are in `event-ids`
+ * event-leavings [table, first_seq]        → header of a removed block, while explicit ids of it are in `event-ids`
  * event-state    table                     → TableState as JSON
  * event-damage   [table, first_seq]        → a range of events that is damaged and left out (damaged-range.ts)
  * ```
  *
- * Headers and parts are verified when they are read. A part of a block whose header is cached is verified once in
- * `limits.reverifyMs`: a CRC-32 of each part at each look would double the time of a filter that reads two columns.
+ * Headers and parts are verified when they are read. A part of a block whose header is cached is verified
+ * once in `limits.reverifyMs`: a CRC-32 of each part on each read would double the time of a filter that
+ * reads two columns.
  *
- * Explicit ids lie all over their index: taking out those of one block writes up to 8,160 pages. So a block goes at
- * once, its column of ids is left, and the index forgets them some at a time.
+ * Explicit ids are scattered over their index: removing those of one block writes up to 8,160 pages.
+ * Therefore a block is removed at once except for its id column, and its ids are removed from the index
+ * gradually.
  */
 export class BlockStore {
   readonly #cancelled: () => boolean;
@@ -66,12 +72,12 @@ export class BlockStore {
   readonly #headers: Database<Buffer, number[]>;
   readonly #parts: Database<Buffer, number[]>;
   readonly #ids: Database<Buffer, Uint8Array>;
-  /** Undefined in a file from before there was retention, opened for reading. */
+  /** Undefined in a file from before retention existed, opened for reading. */
   readonly #leavings: Database<Buffer, number[]> | undefined;
   readonly #state: Rows<TableState, number>;
   /** Undefined in a file of an earlier version, opened for reading. */
   readonly #damage: Rows<RangeRow, number[]> | undefined;
-  /** Ranges that were found damaged in a file opened for reading. */
+  /** Ranges found damaged in a file opened for reading. */
   readonly #found = new Map<string, RangeRow>();
   #verifiedSince = 0;
   #epoch = 0;
@@ -79,7 +85,7 @@ export class BlockStore {
   readonly #shelf = new Shelf();
   readonly #shelve = (bytes: Uint8Array) => this.#shelf.put(bytes);
 
-  /** @param cancelled - asked before each block; once true, reading ends with CANCELLED */
+  /** @param cancelled - polled before each block; when true, reading ends with CANCELLED */
   constructor(env: RootDatabase, cancelled: () => boolean = () => false) {
     this.#env = env;
     this.#cancelled = cancelled;
@@ -91,7 +97,7 @@ export class BlockStore {
     this.#damage = openRows(env, 'event-damage');
   }
 
-  /** Reads that follow, until the next call, see the newest snapshot. */
+  /** Moves to the newest snapshot for all reads until the next call. */
   refresh(): void {
     this.#env.resetReadTxn();
     if (performance.now() - this.#verifiedSince < limits.reverifyMs) return;
@@ -112,9 +118,9 @@ export class BlockStore {
   }
 
   /**
-   * Headers of sound blocks from a sequence on, at which a block begins, ascending.
+   * Yields the headers of sound blocks from a sequence on, at which a block begins, ascending.
    *
-   * @throws DamagedBlockError where a header is damaged or missing and not set aside
+   * @throws DamagedBlockError if a header is damaged or missing and was not set aside
    */
   *headers(table: Table, from: number): Generator<{ firstSeq: number; header: BlockHeader }> {
     const code = tables.indexOf(table);
@@ -137,7 +143,10 @@ export class BlockStore {
     if (next < state.next_seq) throw this.#missing(table, next, state.next_seq);
   }
 
-  /** Where the stored block begins that has a sequence: a merge may have moved it. The sequence itself where none has it. */
+  /**
+   * Returns the first sequence of the stored block that contains a sequence, which a merge may have moved;
+   * the sequence itself if no block contains it.
+   */
   startOf(table: Table, seq: number): number {
     const code = tables.indexOf(table);
     const before = { start: [code, seq], end: [code, 0], reverse: true, limit: 1 };
@@ -156,7 +165,9 @@ export class BlockStore {
     return this.#damage !== undefined && entryCount(this.#damage) > 0;
   }
 
-  /** Ranges of events that are damaged and left out, ascending. Those of retention are gone. */
+  /**
+   * Returns the damaged ranges of events that are left out, ascending, except those that retention removed.
+   */
   damage(table: Table): DamagedRange[] {
     if (this.#found.size === 0 && !this.hasDamage) return [];
     const code = tables.indexOf(table);
@@ -169,8 +180,8 @@ export class BlockStore {
   }
 
   /**
-   * Leaves a damaged block out of everything that is read: in the transaction, or where the file is opened for reading,
-   * for as long as it is open. Its bytes stay until retention takes the blocks beside it.
+   * Excludes a damaged block from all reads: in the transaction or, for a file opened for reading, while it
+   * is open. Its bytes stay until retention removes the neighbouring blocks.
    */
   setAside(table: Table, firstSeq: number, what: string): void {
     const code = tables.indexOf(table);
@@ -202,7 +213,7 @@ export class BlockStore {
     });
   }
 
-  /** Times of the events of a damaged block; nothing where its header is damaged, too. */
+  /** Returns the times of the events of a damaged block; empty if its header is damaged, too. */
   #times(table: Table, firstSeq: number): Pick<RangeRow, 'from' | 'to'> {
     try {
       const { minTime, maxTime } = StoredHeader.open(
@@ -220,7 +231,7 @@ export class BlockStore {
     return new DamagedBlockError(table, from, `the header of ${to - from} events is missing`);
   }
 
-  /** Stores a whole block, of which nothing is there yet. */
+  /** Stores a whole new block. */
   put(firstSeq: number, buffer: ArrayBuffer): void {
     const bytes = new Uint8Array(buffer);
     const header = new BlockHeader(bytes);
@@ -238,7 +249,8 @@ export class BlockStore {
   }
 
   /**
-   * Reads all of a block. A block of an earlier version gets its checksums, where the file is opened for writing.
+   * Reads all of a block. If the file is opened for writing, a block of an earlier version gets its
+   * checksums.
    *
    * @throws DamagedBlockError
    */
@@ -263,7 +275,10 @@ export class BlockStore {
     eachPart(header, (part) => void this.#parts.removeSync([code, firstSeq, part]));
   }
 
-  /** A stored block. `rows` is what the directory says of it: a merge may have put a larger block at the same place. */
+  /**
+   * Opens a stored block. `rows` is its size in the directory: a merge may have put a larger block at the
+   * same place.
+   */
   open(table: Table, firstSeq: number, rows: number): EventBlock {
     this.#goOn();
     const header = StoredHeader.open(table, firstSeq, ownBytes(this.#header(table, firstSeq)));
@@ -271,8 +286,8 @@ export class BlockStore {
   }
 
   /**
-   * The same block, but good only until the next that is looked at: what is read of it lies where that of the last one
-   * lay. A query looks at thousands; half of its time went into memory for their parts.
+   * As `open`, but the block is valid only until the next call, which reuses its memory. A query reads
+   * thousands of blocks; allocating memory for their parts took half of its time.
    */
   look(table: Table, firstSeq: number, rows: number): EventBlock {
     this.#goOn();
@@ -286,10 +301,10 @@ export class BlockStore {
   }
 
   #goOn(): void {
-    if (this.#cancelled()) throw new ServiceError('CANCELLED', 'nobody waits for this query any more');
+    if (this.#cancelled()) throw new ServiceError('CANCELLED', 'this query was cancelled');
   }
 
-  /** Good until the next read. */
+  /** Valid until the next read. */
   #header(table: Table, firstSeq: number): Uint8Array {
     const bytes = this.#headers.getBinaryFast([tables.indexOf(table), firstSeq]);
     if (bytes === undefined) throw new DamagedBlockError(table, firstSeq, 'its header is missing');
@@ -314,7 +329,7 @@ export class BlockStore {
     return kept;
   }
 
-  /** Removes a block but for its explicit ids, where it has some: `leavings` has those. */
+  /** Removes a block except for its explicit ids, if it has any: these stay in `leavings`. */
   retire(firstSeq: number, header: BlockHeader): void {
     const code = tables.indexOf(header.table);
     const value = Buffer.from(viewOf(this.#header(header.table, firstSeq)));
@@ -326,7 +341,7 @@ export class BlockStore {
     if (kept.length > 0) this.#leavings!.putSync([code, firstSeq], value);
   }
 
-  /** Removes what is stored of ranges that were set aside and end at or before a sequence. */
+  /** Removes the stored data of ranges that were set aside and end at or before a sequence. */
   removeDamaged(table: Table, before: number): void {
     const code = tables.indexOf(table);
     for (const { firstSeq, rows } of this.damage(table)) {
@@ -337,7 +352,7 @@ export class BlockStore {
     }
   }
 
-  /** What is left of blocks that were retired, oldest first of each table: of their columns only the ids can be read. */
+  /** Yields what remains of retired blocks, oldest first per table: only their id columns can be read. */
   *leavings(limit?: number): Generator<EventBlock> {
     for (const { key, value } of this.#leavings?.getRange(limit === undefined ? {} : { limit }) ?? [])
       yield this.#opened(key[1]!, StoredHeader.open(tables[key[0]!]!, key[1]!, ownBytes(value)));
@@ -352,19 +367,21 @@ export class BlockStore {
     return block;
   }
 
-  /** Removes what was left of a retired block, once the index has its ids no more. */
+  /** Removes what remains of a retired block, once its ids are no longer in the index. */
   removeLeavings({ firstSeq, header }: EventBlock): void {
     const code = tables.indexOf(header.table);
     for (const part of idParts) this.#parts.removeSync([code, firstSeq, part]);
     this.#leavings!.removeSync([code, firstSeq]);
   }
 
-  /** Parts that are stored, and explicit ids in the index, whatever they are of. */
+  /** Counts all stored parts, and all explicit ids in the index. */
   counts(): { readonly parts: number; readonly ids: number } {
     return { parts: entryCount(this.#parts), ids: entryCount(this.#ids) };
   }
 
-  /** Bytes on disk: of blocks, of what is left of some, and of the index of explicit ids, in whole pages. */
+  /**
+   * Bytes on disk, in whole pages: of blocks, of remains of retired blocks, and of the index of explicit ids.
+   */
   diskBytes(): number {
     return this.databases.reduce((sum, db) => sum + tableBytes(db), 0);
   }
@@ -373,7 +390,7 @@ export class BlockStore {
     return [this.#headers, this.#parts, this.#ids, this.#leavings!, this.#state, this.#damage!];
   }
 
-  /** Drops what is kept of blocks that a transaction stored and did not keep. */
+  /** Drops cached headers of blocks that an aborted transaction stored. */
   forget(): void {
     this.#kept = new KeptHeaders();
   }
@@ -389,17 +406,17 @@ export class BlockStore {
     this.#ids.putSync(idKey(table, uuid), value);
   }
 
-  /** Unless another event has it by now. */
+  /** Removes the id, unless it now belongs to another event. */
   removeExplicitId(table: Table, uuid: string, seq: number): void {
     if (this.explicitId(table, uuid) === seq) this.#ids.removeSync(idKey(table, uuid));
   }
 }
 
-/** Both tables have their `id` first. */
+/** In both tables, `id` is the first column. */
 const idColumn = columnIndex.network.get('id')!;
 const idParts: readonly number[] = [2 * idColumn, 2 * idColumn + 1];
 
-/** Bytes of a block as stored. */
+/** Returns the size of a block as stored. */
 export function storedBytes(header: BlockHeader): number {
   let bytes = header.bytes.byteLength;
   eachPart(header, (_, length) => {
@@ -408,7 +425,7 @@ export function storedBytes(header: BlockHeader): number {
   return bytes;
 }
 
-/** Parts that a block has. */
+/** Counts the parts of a block. */
 export function partsOf(header: BlockHeader): number {
   let parts = 0;
   eachPart(header, () => {
@@ -417,7 +434,7 @@ export function partsOf(header: BlockHeader): number {
   return parts;
 }
 
-/** Those that a retired block leaves. */
+/** Counts the parts that remain of a retired block. */
 export function idPartsOf(header: BlockHeader): number {
   return Math.sign(header.codesBytes(idColumn)) + Math.sign(header.dictionaryBytes(idColumn));
 }
@@ -436,10 +453,13 @@ function idKey(table: Table, uuid: string): Buffer {
   return key;
 }
 
-/** Of a block of 8,160 events all columns are 0.7 MB at most that senders don't make longer; a query reads some. */
+/**
+ * All columns of a block of 8,160 events take at most 0.7 MB, unless senders use long values; a query reads
+ * some of them.
+ */
 const shelfBytes = 2 ** 20;
 
-/** Memory for the parts of one block at a time, taken when the first is looked at. */
+/** Reusable memory for the parts of one block, allocated on first use. */
 class Shelf {
   #bytes = new Uint8Array(0);
   #used = 0;
@@ -448,7 +468,7 @@ class Shelf {
     this.#used = 0;
   }
 
-  /** A copy that is good until `clear`; in a buffer of its own where there is no room. */
+  /** Copies bytes; the copy is valid until `clear`. Allocates a separate buffer if there is no room. */
   put(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
     const from = this.#used;
     const { length } = bytes;
@@ -463,6 +483,6 @@ class Shelf {
 
 function expected(header: StoredHeader, rows: number): StoredHeader {
   if (header.rows !== rows)
-    throw new DamagedDataError(`a block of ${header.rows} events where ${rows} are expected`);
+    throw new DamagedDataError(`a block has ${header.rows} events instead of ${rows}`);
   return header;
 }

@@ -1,11 +1,14 @@
 import type { Tables } from './tables.ts';
 
-/** An audit record is written within seconds of its call. What waits longer, waits for one that will not come. */
+/**
+ * An audit record is written within seconds of its call. Older rows belong to calls whose record will never
+ * be written.
+ */
 const keptMs = 3600 * 1000;
-/** Removed with each one that is added, at most: more than come. */
+/** Maximum number of rows removed with each one added: more than are added. */
 const sweptForEach = 2;
 
-/** Notes that a call caused an entry. Within the transaction of the change. */
+/** Records that a call caused an entry. Runs within the transaction of the change. */
 export function noteEntry(
   { callEntries }: Pick<Tables, 'callEntries'>,
   call: string,
@@ -17,7 +20,7 @@ export function noteEntry(
   callEntries.putSync([call, seq], id);
 }
 
-/** The entries that a call caused, in their order; they are the caller's now. Within a transaction. */
+/** Removes and returns the entries that a call caused, in order. Runs within a transaction. */
 export function takeEntries({ callEntries }: Pick<Tables, 'callEntries'>, call: string): string[] {
   const ofCall = {
     start: [call, 0] as [string, number],
@@ -28,7 +31,7 @@ export function takeEntries({ callEntries }: Pick<Tables, 'callEntries'>, call: 
   return entries.map(({ value }) => value);
 }
 
-/** When a call began, by its id, which is a UUIDv7: epoch milliseconds. */
+/** Returns when a call began (epoch milliseconds), from its id, which is a UUIDv7. */
 function startOf(call: string): number {
   return Number.parseInt(call.slice(0, 8) + call.slice(9, 13), 16);
 }

@@ -1,6 +1,6 @@
 /**
- * Events that may be on a page: a key by time and a key by sequence each, larger first. Keeps the best `wanted` of
- * all that are added, in typed arrays that grow to about twice that.
+ * Events that may be on a page, each with a key by time and a key by sequence, larger first. Keeps the best
+ * `wanted` of all added events, in typed arrays that grow to about twice that.
  */
 export class Candidates {
   readonly #wanted: number;
@@ -8,7 +8,7 @@ export class Candidates {
   #seqs = new Float64Array(1024);
   #size = 0;
   #sorted = true;
-  /** Smaller time keys are not needed any more. */
+  /** Smaller time keys are no longer needed. */
   #threshold = Number.NEGATIVE_INFINITY;
 
   constructor(wanted: number) {
@@ -23,15 +23,17 @@ export class Candidates {
     this.#sorted = false;
   }
 
-  /** Time key of the last of the best, once there are enough; nothing below it can be on the page. */
+  /**
+   * Returns the time key of the last of the best, once there are enough; smaller keys cannot be on the page.
+   */
   threshold(): number {
     if (this.#size < this.#wanted) return Number.NEGATIVE_INFINITY;
-    // Sorting many for each block would cost more than the blocks it saves.
+    // Sorting many candidates for each block would cost more than the blocks it saves.
     if (this.#wanted <= 4096 || this.#size >= 2 * this.#wanted) this.#keepBest();
     return this.#threshold;
   }
 
-  /** The best, from place `skip` on, as sequence keys. */
+  /** Returns the best, from index `skip` on, as sequence keys. */
   take(skip: number): { times: Float64Array; seqs: Float64Array } {
     this.#keepBest();
     return { times: this.#times.slice(skip, this.#size), seqs: this.#seqs.slice(skip, this.#size) };
@@ -53,7 +55,7 @@ export class Candidates {
     if (this.#sorted) return;
     this.#sorted = true;
     const wanted = Math.min(this.#wanted, this.#size);
-    // The native sort of numbers finds the limit; pairs are compared only among those that reach it.
+    // The native sort of numbers finds the limit; pairs are compared only from there.
     const limit = this.#times.slice(0, this.#size).sort()[this.#size - wanted]!;
     const kept: number[] = [];
     for (let i = 0; i < this.#size; i++) if (this.#times[i]! >= limit) kept.push(i);

@@ -1,7 +1,7 @@
 import type { CoveringPlace } from '../store.ts';
 import type { Tables } from './tables.ts';
 
-/** Entries that cover receipts or events and have left the outbox, the newest first. */
+/** Returns entries that cover receipts or events and have left the outbox, newest first. */
 export function lastCoveringPlaces(
   kind: CoveringPlace['kind'],
   { receiptBatches, eventSeals, outboxIds }: Pick<Tables, 'receiptBatches' | 'eventSeals' | 'outboxIds'>,

@@ -4,15 +4,15 @@ import type { EventFilter } from '../../events/filter.ts';
 import type { Table } from '../../events/records.ts';
 import type { SortOrder } from '../store.ts';
 
-/** Where the next page of a list begins, and what makes it one list with the pages before. */
+/** Where the next page of a list begins, with the state that all pages of the list share. */
 export interface Cursor {
   /** The last event shown. */
   readonly timestamp: number;
   readonly seq: number;
-  /** Events that came after the first page was made are not in the list. */
+  /** Later events are not in the list, because they were stored after the first page was made. */
   readonly lastSeq: number;
   readonly total: number;
-  /** Events shown so far, and the number of the page that follows. */
+  /** Events shown so far, and the number of the next page. */
   readonly shown: number;
   readonly page: number;
 }
@@ -23,8 +23,9 @@ const hashBytes = 12;
 const size = 1 + 8 * fields.length + 2 * hashBytes;
 
 /**
- * Cursors are opaque text: version, fields as f64, a hash of the query that they belong to, a hash of all that. The
- * hashes find damage and mistakes; a forged cursor shows nothing that its bearer could not ask for.
+ * Encodes a cursor, an opaque text: version, fields as f64, a hash of the query that it belongs to, and a
+ * hash of all that. The hashes detect damage and mistakes; a forged cursor reveals nothing that its sender
+ * could not request.
  */
 export function writeCursor(cursor: Cursor, query: Buffer): string {
   const bytes = Buffer.alloc(size);
@@ -35,7 +36,7 @@ export function writeCursor(cursor: Cursor, query: Buffer): string {
   return bytes.toString('base64url');
 }
 
-/** INVALID_REQUEST for text that `writeCursor` did not make, or made for another query. */
+/** Decodes a cursor. INVALID_REQUEST for text that `writeCursor` did not make, or made for another query. */
 export function readCursor(text: string, query: Buffer): Cursor {
   const bytes = Buffer.from(text, 'base64url');
   const sound =
@@ -43,13 +44,13 @@ export function readCursor(text: string, query: Buffer): Cursor {
     bytes[0] === version &&
     bytes.toString('base64url') === text &&
     seal(bytes).equals(bytes.subarray(size - hashBytes));
-  if (!sound) throw invalidField('cursor', 'is not one that this service made');
+  if (!sound) throw invalidField('cursor', 'is not a cursor of this service');
   if (!query.equals(bytes.subarray(size - 2 * hashBytes, size - hashBytes))) {
     throw invalidField('cursor', 'belongs to a list with another filter or order');
   }
   const values = fields.map((_, i) => bytes.readDoubleLE(1 + 8 * i));
   if (!values.every((value) => Number.isSafeInteger(value) && value >= 0)) {
-    throw invalidField('cursor', 'is not one that this service made');
+    throw invalidField('cursor', 'is not a cursor of this service');
   }
   const [timestamp, seq, lastSeq, total, shown, page] = values as [
     number,
@@ -62,7 +63,7 @@ export function readCursor(text: string, query: Buffer): Cursor {
   return { timestamp, seq, lastSeq, total, shown, page };
 }
 
-/** What a query asks for, whatever the order of its terms and values. */
+/** Identifies a query, independent of the order of its terms and values. */
 export function queryHash(table: Table, filter: EventFilter, order: SortOrder): Buffer {
   const terms = filter.terms
     .map(({ field, values, negated }) => {

@@ -19,10 +19,10 @@ export interface EventDigest {
 }
 
 /**
- * Hashes the first `maxEntryEventIds` events of an alert; events that are no longer stored are left out. About 20 µs an
- * event, and only for alerts that are logged.
+ * Hashes the first `maxEntryEventIds` events of an alert; events that are no longer stored are skipped. Takes
+ * about 20 µs per event, and only for alerts that are logged.
  *
- * @param read - the event as the API serves it, as JSON
+ * @param read - returns the event as the API serves it, as JSON
  */
 export function digestEvents(ids: readonly string[], read: (id: string) => string | undefined): EventDigest {
   const events: EventHash[] = [];

@@ -9,11 +9,11 @@ import type { BlockDirectory } from './block-directory.ts';
 import type { BlockStore } from './block-store.ts';
 
 /**
- * Counts the events that match, in one pass over the blocks of a snapshot. The bounds that are not asked for are those of
- * what is stored, which the directory tells. A block that lies in one bucket and has one severity is counted as lists
- * are, often by its header; of others, times and severities are read.
+ * Counts the events that match, in one pass over the blocks of a snapshot. Bounds that are not given default
+ * to those of the stored events, from the directory. A block within one bucket and with one severity is
+ * counted as for lists, often from its header; for others, times and severities are read.
  *
- * @param filter - that of the query, its bounds of time too
+ * @param filter - that of the query, including its time range
  */
 export function eventHistogram(
   store: BlockStore,
@@ -32,7 +32,7 @@ export function eventHistogram(
   return buckets.histogram(resourceTypes[table]);
 }
 
-/** Times of the first event of those before `to`, and of the last of those from `from` on. */
+/** Returns the time of the first event before `to`, and of the last one at or after `from`. */
 function stored(
   { count, minTime, maxTime }: BlockDirectory,
   { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }: Partial<TimeSpan>,

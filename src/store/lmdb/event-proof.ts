@@ -12,16 +12,16 @@ import type { LmdbEvents } from './events.ts';
 import { isDamage } from './seal.ts';
 import type { Tables } from './tables.ts';
 
-/** Pieces of which one root is stored. A proof hashes as many again: 8,192 rows, some 3 ms. */
+/** Pieces per stored root. A proof hashes all of them: 8,192 rows, some 3 ms. */
 const batchPieces = 128;
 const batchRows = batchPieces * pieceRows;
 
 type Events = Pick<LmdbEvents, 'rows' | 'refresh' | 'find' | 'firstStored' | 'damage'>;
 
 /**
- * Digests the rows that are stored from a sequence on, up to the first gap.
+ * Digests the stored rows from a sequence on, up to the first gap.
  *
- * @param maxRows - rounded up to whole batches, so that the next call can go on in the same range
+ * @param maxRows - rounded up to whole batches, so that the next call can continue the range
  */
 export function digestEvents(
   events: Events,
@@ -62,10 +62,10 @@ function receivedAt({ runs }: Piece, place: 0 | -1): string {
 }
 
 /**
- * Computes the proof of an event: from the events of its batch as they are stored now to the root that siem.mdb has. The
- * caller compares that with the root in the log.
+ * Computes the proof of an event: from the stored events of its batch to the root in siem.mdb. The caller
+ * compares that with the root in the log.
  *
- * @returns undefined where there is no such event
+ * @returns undefined if there is no such event
  * @throws NOT_FOUND, UNAVAILABLE, or INTERNAL (`events_altered`) with a reason
  */
 export function proveEvent(tables: Tables, events: Events, table: Table, id: string): EventProof | undefined {
@@ -112,7 +112,7 @@ export function proveEvent(tables: Tables, events: Events, table: Table, id: str
 }
 
 /**
- * Ranges of stored events that differ from their seals, each described. A batch of which rows are missing or damaged
+ * Yields descriptions of stored ranges that differ from their seals. A batch with missing or damaged rows
  * cannot be compared. Reads one batch at a time.
  */
 export function* alteredEvents({ eventSeals }: Tables, events: Events): Generator<string> {
@@ -163,7 +163,7 @@ function unsealed({ sealedUpTo }: Tables, table: Table, id: string, seq: number)
   );
 }
 
-/** Some rows of a batch are no longer stored. */
+/** Returns the error for a batch of which some rows are no longer stored. */
 function incomplete(events: Events, table: Table, from: number, end: number): ServiceError {
   const first = events.firstStored(table);
   const damaged = events.damage(table).find(({ firstSeq, rows }) => firstSeq < end && firstSeq + rows > from);
@@ -184,7 +184,7 @@ class Batch {
   readonly #hashes = new Uint8Array(batchPieces * hashBytes);
   #pieces = 0;
 
-  /** @returns the bytes that were hashed, good until the next call */
+  /** @returns the bytes that were hashed, valid until the next call */
   add(piece: Piece): Uint8Array {
     const bytes = this.#writer.write(piece);
     this.#hashes.set(sha256(bytes), this.#pieces++ * hashBytes);
@@ -203,7 +203,7 @@ class Batch {
     return pathOf(sha256, this.#leaves, leaf);
   }
 
-  /** The root; the batch is empty again. */
+  /** Returns the root and clears the batch. */
   take(): Hash {
     const root = rootOf(sha256, this.#leaves);
     this.#pieces = 0;

@@ -8,7 +8,7 @@ import type { BlockDirectory } from './block-directory.ts';
 import type { BlockStore } from './block-store.ts';
 import { Candidates } from './candidates.ts';
 
-/** Where an event stands in a list. */
+/** The position of an event in a list. */
 export interface Position {
   readonly timestamp: number;
   readonly seq: number;
@@ -19,8 +19,8 @@ type TimeBounds = Pick<EventFilter, 'from' | 'to'>;
 /**
  * Finds pages of events in order of time, then sequence, over one snapshot of a table.
  *
- * Both orders are one here: keys are times and sequences, negated for ascending order, so that the larger key always
- * comes first. `head` and `tail` of a block are its first and last time key.
+ * Both directions share the code: keys are times and sequences, negated for ascending order, so that the
+ * larger key always comes first. `head` and `tail` of a block are its first and last time key.
  *
  * ```
  *   blocks by head      ├─ counted whole ─┤├──── window: sorted ────┤├─ counted whole ─┤
@@ -32,7 +32,7 @@ export class EventQuery {
   readonly #directory: BlockDirectory;
   readonly #filter: CompiledFilter;
   readonly #sign: 1 | -1;
-  /** Rows after this one don't belong to the list. */
+  /** Rows after this one are not in the list. */
   readonly #lastSeq: number;
 
   constructor(
@@ -54,13 +54,16 @@ export class EventQuery {
     return this.#store.open(table, firstSeq[block]!, rows[block]!);
   }
 
-  /** Good until the next that is looked at. */
+  /** Valid until the next call. */
   look(block: number): EventBlock {
     const { table, firstSeq, rows } = this.#directory;
     return this.#store.look(table, firstSeq[block]!, rows[block]!);
   }
 
-  /** Matching rows of each block, of a filter that bounds only time: blocks that lie within or without aren't looked at. */
+  /**
+   * Returns the number of matching rows of each block, for a filter that bounds only time: blocks entirely
+   * within or outside of the range are not read.
+   */
   countsWithin({ from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }: TimeBounds): Float64Array {
     const { count, rows, minTime, maxTime } = this.#directory;
     const counts = new Float64Array(count);
@@ -76,16 +79,16 @@ export class EventQuery {
     return this.#filter.count(this.look(block));
   }
 
-  /** The `size` events after a position. */
+  /** Returns the `size` events after a position. */
   after(position: Position, size: number): Position[] {
     const window = { high: this.#sign * position.timestamp, low: Number.NEGATIVE_INFINITY };
     return this.#collect(this.#overlapping(window), window, 0, size, position);
   }
 
   /**
-   * The next events behind a position, or from the first on: at most `size`, and fewer where `scanRows` rows of blocks
-   * that begin behind the position have been looked at, so that others get their turn. `next` is where it goes on,
-   * absent at the end.
+   * Returns the next events after a position, or from the first on: at most `size`, and fewer when `scanRows`
+   * rows of blocks that begin after the position were read, so that other requests get their turn. `next` is
+   * where to continue, absent at the end.
    */
   sweep(
     from: Position | undefined,
@@ -97,7 +100,8 @@ export class EventQuery {
     let left = scanRows;
     let cut: number | undefined;
     const enough = (block: number): boolean => {
-      // What overlaps the position is read for each part, so that every part gets further.
+      // Blocks that overlap the position are read for every part and do not count, so that every part makes
+      // progress.
       if (this.#head(block) >= high) return false;
       if (left <= 0) cut = this.#head(block);
       left -= this.#directory.rows[block]!;
@@ -105,7 +109,7 @@ export class EventQuery {
     };
     const candidates = this.#collect(this.#overlapping(window), window, 0, size, from, enough);
     const end = cut;
-    // The block that was not opened may have one of its first time too.
+    // The block that was not opened may also have events of its first time.
     const found =
       end === undefined ? candidates : candidates.filter(({ timestamp }) => this.#sign * timestamp > end);
     const last = found.at(-1);
@@ -114,7 +118,7 @@ export class EventQuery {
     return { found, next: { timestamp: this.#sign * end, seq: this.#sign * Number.POSITIVE_INFINITY } };
   }
 
-  /** The events from rank `offset` on, at most `size`; `counts` are those of this query. */
+  /** Returns the events from rank `offset` on, at most `size`; `counts` are those of this query. */
   at(offset: number, size: number, counts: Float64Array, total: number): Position[] {
     const last = Math.min(offset + size, total) - 1;
     if (offset > last) return [];
@@ -134,7 +138,8 @@ export class EventQuery {
       }
     }
     if (inside <= limits.maxSortedEvents) {
-      // Rows ahead of the window are in blocks that reach into it: they are sorted with the rest, not counted.
+      // Rows before the window are in blocks that reach into it: they are sorted with the rest instead of
+      // counted.
       const open = { high: Number.POSITIVE_INFINITY, low: window.low };
       return this.#collect(near, open, offset - before, size);
     }
@@ -146,7 +151,7 @@ export class EventQuery {
       near = near.filter((block) => this.#head(block) >= window.low && this.#tail(block) <= window.high);
     }
     if (inside <= limits.maxSortedEvents) return this.#collect(near, window, offset - before, size);
-    // Very many events of one millisecond: they are in order of sequence as they lie.
+    // Very many events of one millisecond: in order of sequence, as stored.
     const found = this.#inOrder(near, window.high, offset - before, size);
     if (found.length === size || window.low === window.high) return found;
     const rest = { high: window.high - 1, low: window.low };
@@ -169,7 +174,7 @@ export class EventQuery {
     return blocks;
   }
 
-  /** Visits matching rows of a block by time key and sequence, in order of sequence or against it. */
+  /** Visits matching rows of a block by time key and sequence, in the query's direction. */
   #visit(block: number, seen: (time: number, seq: number) => void): void {
     const firstSeq = this.#directory.firstSeq[block]!;
     if (firstSeq > this.#lastSeq) return;
@@ -186,7 +191,10 @@ export class EventQuery {
     }
   }
 
-  /** Sorts what lies in the window, block by block, until no other block can have a better one, or it is `enough`. */
+  /**
+   * Sorts the events in the window, block by block, until no other block can have a better one, or until
+   * `enough` is true.
+   */
   #collect(
     blocks: number[],
     { high, low }: Window,
@@ -212,8 +220,9 @@ export class EventQuery {
   }
 
   /**
-   * Counts the window's events by time and returns the part of it in which ranks `first` to `last` lie. `before` is
-   * how many are ahead of the window; `countAhead` says that those in these blocks are not in it yet.
+   * Counts the window's events by time and returns the part of it that contains ranks `first` to `last`.
+   * `before` is the number of events before the window; `countAhead` says that those in these blocks are not
+   * included yet.
    */
   #narrow(
     blocks: readonly number[],
@@ -245,7 +254,7 @@ export class EventQuery {
     };
   }
 
-  /** Events of one time key, by going through blocks in order of sequence. */
+  /** Returns events of one time key, visiting blocks in order of sequence. */
   #inOrder(blocks: readonly number[], key: number, skip: number, size: number): Position[] {
     const found: Position[] = [];
     let skipped = 0;
@@ -261,7 +270,7 @@ export class EventQuery {
   }
 }
 
-/** Time keys, both included. */
+/** Time keys, both inclusive. */
 interface Window {
   readonly high: number;
   readonly low: number;
@@ -269,7 +278,9 @@ interface Window {
 
 const buckets = 4096;
 
-/** The key of the block at which the counts of blocks, by descending key, add up to more than `rank`. */
+/**
+ * Returns the key of the block at which the counts of blocks, by descending key, add up to more than `rank`.
+ */
 function keyAtRank(
   blocks: readonly number[],
   keyOf: (block: number) => number,
@@ -281,5 +292,5 @@ function keyAtRank(
     sum += counts[block]!;
     if (sum > rank) return keyOf(block);
   }
-  throw new Error(`no event has rank ${rank}`);
+  throw new Error(`there is no event with rank ${rank}`);
 }

@@ -11,7 +11,7 @@ import type { LmdbEvents } from './events.ts';
 import type { Outbox } from './outbox.ts';
 import { lastSequence, type Tables } from './tables.ts';
 
-/** The ranges of events that one log entry covers, one of each table at most. */
+/** The ranges of events that one log entry covers, at most one of each table. */
 export interface SealRow {
   readonly entry_id: string;
   readonly ranges: readonly SealedRows[];
@@ -19,12 +19,13 @@ export interface SealRow {
 
 type SealTables = Pick<Tables, 'eventSeals' | 'eventSealPlaces' | 'sealedUpTo'>;
 
-/** Rows that one look at old ranges removes. */
+/** Maximum number of old rows checked at a time. */
 const removedAtOnce = 128;
 
 /**
- * Ranges of stored events whose Merkle root is in the log. A range, its outbox row and the sequence up to which its table
- * is sealed commit together, so that each row that was stored while sealing was on is in exactly one range.
+ * Ranges of stored events whose Merkle root is in the log. A range, its outbox row and the sequence up to
+ * which its table is sealed commit together, so that each row stored while sealing was on is in exactly one
+ * range.
  */
 export class EventSeals {
   readonly #tables: SealTables;
@@ -35,7 +36,7 @@ export class EventSeals {
     this.#events = events;
   }
 
-  /** Switched on, sealing begins with the next row of each table. Within a transaction. */
+  /** When switched on, sealing begins with the next row of each table. Runs within a transaction. */
   switch(isOn: boolean): void {
     const { sealedUpTo } = this.#tables;
     for (const table of eventTables) {
@@ -46,10 +47,10 @@ export class EventSeals {
   }
 
   /**
-   * Stores ranges and puts the entry that covers them into the outbox. False where the outbox is full. Within a
-   * transaction.
+   * Stores ranges and puts the entry that covers them into the outbox. Returns false if the outbox is full.
+   * Runs within a transaction.
    *
-   * @throws CONFLICT where a range does not follow what is sealed
+   * @throws CONFLICT if a range does not follow the sealed ones
    */
   add(ranges: readonly SealedRows[], outbox: Pick<Outbox, 'hasRoom' | 'add'>, nowMs: number): boolean {
     const { eventSeals, eventSealPlaces, sealedUpTo } = this.#tables;
@@ -59,7 +60,7 @@ export class EventSeals {
       if (first_seq < upTo || first_seq + rows > this.#events.next(table))
         throw new ServiceError(
           'CONFLICT',
-          `${table} events from ${first_seq} on do not follow what is sealed`,
+          `${table} events from ${first_seq} on do not follow the sealed ones`,
         );
     }
     const place = lastSequence(eventSeals) + 1;
@@ -72,7 +73,7 @@ export class EventSeals {
     return true;
   }
 
-  /** Ranges whose entries the log has lost get other entries. Within a transaction. */
+  /** Creates new entries for ranges whose entries the log has lost. Runs within a transaction. */
   logAgain(places: readonly number[], outbox: Pick<Outbox, 'add'>, nowMs: number): void {
     for (const place of places) {
       const seal = this.#tables.eventSeals.get(place);
@@ -90,7 +91,7 @@ export class EventSeals {
     this.#tables.eventSeals.putSync(place, { entry_id: entryId, ranges });
   }
 
-  /** Removes the oldest ranges of which no event is stored any more. */
+  /** Removes the oldest ranges that no longer have stored events. */
   #removeExpired(): void {
     const { eventSeals, eventSealPlaces } = this.#tables;
     const expired: { key: number; value: SealRow }[] = [];
@@ -109,7 +110,7 @@ export class EventSeals {
   }
 }
 
-/** The range that has a row, and the entry that covers it. */
+/** Returns the range that contains a row, and the entry that covers it. */
 export function sealOf(
   { eventSeals, eventSealPlaces }: SealTables,
   table: Table,

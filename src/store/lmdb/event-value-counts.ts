@@ -8,8 +8,8 @@ import type { BlockDirectory } from './block-directory.ts';
 import type { BlockStore } from './block-store.ts';
 
 /**
- * Counts the values that matching events have, newest block first: where there are more values than are told apart, it is
- * those that only older events have which are not.
+ * Counts the values of matching events, newest block first: if there are more distinct values than can be
+ * tracked, values found only in older events are left out.
  */
 export function eventValueCounts(
   store: BlockStore,

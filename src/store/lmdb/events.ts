@@ -44,18 +44,21 @@ import { type StandingOf, standingBeside, withoutRepeated } from './explicit-ids
 import { chooseRun } from './merge.ts';
 import { DamagedDataError, isDamage } from './seal.ts';
 
-/** What became of one block. */
+/** The result of appending a block. */
 export interface Appended {
   readonly committed: CommittedBlock;
-  /** Rows refused because their sensor sent their explicit id before, in the store or in the block. */
+  /** Rows rejected because their sensor already sent their explicit id, in the store or in the block. */
   readonly duplicates: number;
-  /** The rows of the block given that were kept, in order; row n of `committed` was row `kept[n]`. Absent when all. */
+  /**
+   * The stored rows of the given block, in order; row n of `committed` was row `kept[n]`. Absent if all were
+   * stored.
+   */
   readonly kept?: Uint32Array;
 }
 
 /**
- * The events in siem.mdb. `append`, `mergeSmall`, `dropOldest` and `forgetIds` are for the thread that writes it; reads
- * are for any thread, each on the newest snapshot and synchronous. One instance belongs to one thread.
+ * The events in siem.mdb. `append`, `mergeSmall`, `dropOldest` and `forgetIds` are for the store thread;
+ * reads work in any thread, each synchronously on the newest snapshot. One instance belongs to one thread.
  */
 export class LmdbEvents {
   readonly #store: BlockStore;
@@ -63,11 +66,11 @@ export class LmdbEvents {
   readonly #isWriter: boolean;
   readonly #counts = new BlockCounts();
   #directories = newDirectories();
-  /** Up to where `forgetIds` came in what is left of which block. */
+  /** Progress of `forgetIds` in the remains of a block. */
   #forgotten = { table: '', firstSeq: 0, rows: 0 };
 
   /**
-   * @param cancelled - asked between blocks by reads; once true, they end with CANCELLED
+   * @param cancelled - polled between blocks by reads; when true, they end with CANCELLED
    * @param assets - of the same snapshot as the reads
    */
   constructor(env: RootDatabase, cancelled?: () => boolean, assets: AssetLookup = noAssets) {
@@ -77,15 +80,15 @@ export class LmdbEvents {
   }
 
   /**
-   * Stores a block and gives its rows the next sequences of its table. Call it inside a write transaction. The buffer
-   * is kept and comes back in `committed`, unless rows were refused or renamed: then it is that of a new block, of no
-   * rows (nothing stored) when none are left.
+   * Stores a block and gives its rows the next sequences of its table. Call it inside a write transaction.
+   * The buffer is returned in `committed`, unless rows were rejected or renamed: then `committed` has a new
+   * block, without rows (nothing stored) if none are left.
    *
-   * An explicit id is its sensor's: a row is a repetition where the same sensor sent the id before, or where it is
-   * unknown which one did. Where another sensor did, the row is stored under `scopedId`.
+   * An explicit id belongs to the sensor that sent it: a row is a duplicate if the same sensor already sent
+   * the id, or if its sensor is unknown. If another sensor sent it, the row is stored under `scopedId`.
    *
-   * An id that this service gave to an event is never another's, not even when that event is past retention: alerts and
-   * log entries name it. An id that a sender chose may come again then.
+   * An id that this service gave to an event is never reused, not even when retention has removed the event:
+   * alerts and log entries name it. An id chosen by a sender may be reused then.
    */
   append(buffer: ArrayBuffer): Appended {
     return this.#sound(() => this.#append(buffer));
@@ -117,8 +120,8 @@ export class LmdbEvents {
   }
 
   /**
-   * Merges one run of small adjacent blocks into one, in a transaction of its own; true when there was one, so that
-   * there may be more. Ids and sequences stay; readers keep the snapshot that they have.
+   * Merges one run of small adjacent blocks into one, in its own transaction; returns true if there was one,
+   * so that there may be more. Ids and sequences stay; readers keep their snapshot.
    */
   mergeSmall(): boolean {
     this.#store.refresh();
@@ -126,9 +129,10 @@ export class LmdbEvents {
   }
 
   /**
-   * The oldest stored block of a table; undefined where there is none. Within a transaction too.
+   * Returns the oldest stored block of a table; undefined if the table is empty. Also usable within a
+   * transaction.
    *
-   * @param nowMs - by which it is judged when it was received (see `believedTime`)
+   * @param nowMs - used to check when the block was received (see `believedTime`)
    */
   oldest(table: Table, nowMs: number): OldBlock | undefined {
     return this.#sound(() => this.#oldest(table, nowMs));
@@ -150,7 +154,7 @@ export class LmdbEvents {
     };
   }
 
-  /** When the newest event was received, epoch milliseconds; undefined without events. */
+  /** Returns when the newest event was received, epoch milliseconds; undefined without events. */
   newestReceived(): number | undefined {
     const newest = tables
       .map((table) => this.#sound(() => this.#known(table).directory))
@@ -174,12 +178,12 @@ export class LmdbEvents {
     });
   }
 
-  /** Blocks that went whose explicit ids are still in the index. */
+  /** Number of removed blocks whose explicit ids are still in the index. */
   get leavings(): number {
     return this.#store.leavingsCount();
   }
 
-  /** Takes explicit ids of blocks that went out of their index, until it `isOver`, within a transaction. */
+  /** Removes explicit ids of removed blocks from their index, until `isOver`, within a transaction. */
   forgetIds(isOver: () => boolean): void {
     for (;;) {
       const block = this.#store.oldestLeavings();
@@ -201,7 +205,10 @@ export class LmdbEvents {
     }
   }
 
-  /** Ids of a block that went. Where they are damaged the block is forgotten, and its ids stay in the index. */
+  /**
+   * Returns the ids of a removed block. If they are damaged, the block is forgotten, and its ids stay in the
+   * index.
+   */
   #idsOf(block: EventBlock): TextColumn | undefined {
     try {
       return block.texts('id');
@@ -212,7 +219,7 @@ export class LmdbEvents {
     }
   }
 
-  /** Verifies the block that has a sequence, in a transaction, and sets it aside where it is damaged. */
+  /** Verifies the block with a sequence, in a transaction, and sets it aside if it is damaged. */
   check(table: Table, seq: number): boolean {
     try {
       const { directory } = this.#known(table);
@@ -226,12 +233,12 @@ export class LmdbEvents {
     }
   }
 
-  /** Ranges of events that are damaged and left out, those that may have events of these times. */
+  /** Returns the damaged ranges that are left out and may have events of these times. */
   damage(table: Table, from?: number, to?: number): DamagedRange[] {
     return this.#store.damage(table).filter((range) => mayLieIn(range, from, to));
   }
 
-  /** Forgets what was read inside a transaction that was undone. */
+  /** Forgets state read inside an aborted transaction. */
   reload(): void {
     this.#directories = newDirectories();
     this.#forgotten = { table: '', firstSeq: 0, rows: 0 };
@@ -271,16 +278,22 @@ export class LmdbEvents {
     };
   }
 
-  /** Matching rows of each block: kept for who asks again, unless they are told by the headers. */
+  /**
+   * Returns the number of matching rows of each block: cached for repeated queries, unless the directory
+   * suffices.
+   */
   #countsOf(filter: EventFilter, hash: Buffer, directory: BlockDirectory, search: EventQuery): Float64Array {
     if (boundsOnlyTime(filter)) return search.countsWithin(filter);
-    // What belongs to an asset changes.
+    // The owners of addresses change.
     const byAsset = filter.terms.some(({ field }) => field.endsWith('asset_id'));
     const assets = byAsset ? this.#assets.generation() : 0;
     return this.#counts.of(`${hash.toString('latin1')} ${assets}`, directory, (block) => search.count(block));
   }
 
-  /** A part of an export: at most `size` events, of `scanRows` rows or a block more that lie behind its place. */
+  /**
+   * Returns a part of an export: at most `size` events, after reading `scanRows` rows, or up to a block more,
+   * that lie after its place.
+   */
   export(
     query: EventExportQuery,
     size: number = limits.maxPerPage,
@@ -291,7 +304,7 @@ export class LmdbEvents {
     return next === undefined ? { lines } : { lines, next };
   }
 
-  /** The same by columns: the values of each of these attributes. */
+  /** As `export`, by columns: the values of each of these attributes. */
   exportColumns(
     query: EventExportQuery,
     attributes: readonly string[],
@@ -330,18 +343,18 @@ export class LmdbEvents {
     return eventValueCounts(this.#store, directory, compiled, countValues(table, by, this.#assets), query);
   }
 
-  /** Whether an id is one that this service gave to an event which is no longer stored. */
+  /** Whether an id was given by this service to an event that is no longer stored. */
   isPast(table: Table, id: string): boolean {
     this.#store.refresh();
     return isPast(table, this.#store.state(table), id);
   }
 
-  /** Undefined for an id that no event has. */
+  /** Returns undefined for an id that no event has. */
   get(table: Table, id: string): NetworkEvent | DnsEvent | undefined {
     return this.find(table, id)?.attributes;
   }
 
-  /** The same with its sequence. */
+  /** As `get`, with the event's sequence. */
   find(
     table: Table,
     id: string,
@@ -362,14 +375,17 @@ export class LmdbEvents {
     return { seq, attributes };
   }
 
-  /** @throws DamagedDataError where the event is in a range that was set aside */
+  /** @throws DamagedDataError if the event is in a range that was set aside */
   #failInDamage(table: Table, seq: number, id: string): void {
     for (const { firstSeq, rows } of this.#store.damage(table))
       if (seq >= firstSeq && seq < firstSeq + rows)
         throw new DamagedDataError(`the block of ${table} event ${id}`, { table });
   }
 
-  /** The event with this id as JSON, without its assets. Within a write transaction that one's events count too. */
+  /**
+   * Returns the event with this id as JSON, without its assets. Within a write transaction, includes the
+   * events of that transaction.
+   */
   resource(id: string): string | undefined {
     return this.#sound(() => this.#resource(id));
   }
@@ -387,8 +403,8 @@ export class LmdbEvents {
   }
 
   /**
-   * Events committed after `since`, oldest first, at most `limit`. Where few match, it stops after
-   * `scanRows`, so that others get their turn: `next` is then how far it got.
+   * Returns events committed after `since`, oldest first, at most `limit`. If few match, it stops after
+   * `scanRows`, so that other requests get their turn: `next` is then the last sequence read.
    */
   replay(
     table: Table,
@@ -424,8 +440,8 @@ export class LmdbEvents {
   }
 
   /**
-   * The stored rows with a sequence in [from, to), ascending, a block at a time: rows [first, end) of it. A block is
-   * a copy that stays good. Inside a write transaction its own rows are there too.
+   * Yields the stored rows with a sequence in [from, to), ascending, one block at a time: rows [first, end)
+   * of it. A block is a copy that stays valid. Inside a write transaction this includes its own rows.
    */
   *rows(
     table: Table,
@@ -442,7 +458,10 @@ export class LmdbEvents {
     }
   }
 
-  /** The first block that ends behind a sequence, verified as a whole: consumers do not stop in the middle of a block. */
+  /**
+   * Returns the first block that ends after a sequence, fully verified, because consumers do not stop in the
+   * middle of a block.
+   */
   #soundFrom(table: Table, seq: number): EventBlock | undefined {
     const { directory } = this.#known(table);
     let place = Math.max(0, directory.placeOf(seq));
@@ -450,7 +469,7 @@ export class LmdbEvents {
     return place < directory.count ? this.#store.verify(table, directory.firstSeq[place]!) : undefined;
   }
 
-  /** The blocks of which some row may be of [from, to), epoch milliseconds, newest block first. */
+  /** Yields the blocks with rows that may be in [from, to), epoch milliseconds, newest block first. */
   *within(table: Table, from: number, to: number): Generator<EventBlock> {
     const { directory } = this.#snapshot(table);
     for (let i = directory.count - 1; i >= 0; i--)
@@ -458,17 +477,19 @@ export class LmdbEvents {
         yield this.#store.open(table, directory.firstSeq[i]!, directory.rows[i]!);
   }
 
-  /** The sequence that the next row of a table gets, and how many rows there are, within a transaction too. */
+  /** The sequence of the next row of a table. Also usable within a transaction. */
   next(table: Table): number {
     return this.#store.state(table).next_seq;
   }
 
-  /** The sequence before which retention has taken all rows of a table, within a transaction too. */
+  /**
+   * The sequence before which retention has removed all rows of a table. Also usable within a transaction.
+   */
   firstStored(table: Table): number {
     return firstSeqOf(this.#store.state(table));
   }
 
-  /** Newest committed sequence; 0 before the first. */
+  /** The newest committed sequence; 0 before the first. */
   head(table: Table): number {
     this.#store.refresh();
     return this.#store.state(table).next_seq - 1;
@@ -490,27 +511,30 @@ export class LmdbEvents {
     return tables.reduce((sum, table) => sum + this.#store.state(table).bytes, 0);
   }
 
-  /** What is read next, outside of a transaction, is of the newest snapshot. */
+  /** Moves to the newest snapshot for the next reads outside a transaction. */
   refresh(): void {
     this.#store.refresh();
   }
 
-  /** Bytes that events take up on disk, with their index and what is left of blocks that went. Within a transaction too. */
+  /**
+   * Bytes of events on disk, with their index and the remains of removed blocks. Also usable within a
+   * transaction.
+   */
   diskBytes(): number {
     return this.#store.diskBytes();
   }
 
-  /** The blocks, for what checks them. */
+  /** The blocks, for integrity checks. */
   get blockStore(): BlockStore {
     return this.#store;
   }
 
-  /** The tables of siem.mdb that are the events'. */
+  /** The tables of siem.mdb that hold events. */
   get databases() {
     return this.#store.databases;
   }
 
-  /** Reads for the thread that writes: blocks that turn out to be damaged are set aside. */
+  /** Runs a read of the store thread: damaged blocks are set aside, and the read is repeated. */
   #sound<T>(read: () => T): T {
     for (;;) {
       try {
@@ -532,7 +556,7 @@ export class LmdbEvents {
     return this.#known(table);
   }
 
-  /** The same without a new snapshot, as within a transaction. */
+  /** As `#snapshot`, without a new snapshot, as needed within a transaction. */
   #known(table: Table): { directory: BlockDirectory; state: TableState } {
     const state = this.#store.state(table);
     const directory = this.#directories[table];
@@ -540,7 +564,10 @@ export class LmdbEvents {
     return { directory, state };
   }
 
-  /** Tells whether a new event of a table may have an explicit id. Within the write transaction. */
+  /**
+   * Returns a function that decides whether a new event of a table may have an explicit id. For use within
+   * the write transaction.
+   */
   #standings(table: Table, state: TableState): StandingOf {
     const ownerIn = { network: this.#owners('network'), dns: this.#owners('dns') };
     const other = table === 'network' ? 'dns' : 'network';
@@ -548,14 +575,17 @@ export class LmdbEvents {
       if (isPast(table, state, id)) return 'repeated';
       const owner = ownerIn[table](id);
       if (owner !== 'free') return standingBeside(owner, sensor);
-      // The service may give it to another event, and an alert may name it already.
+      // The service may give this id to another event, and an alert may already name it.
       if (parseEventId(id) !== undefined) return 'foreign';
       const beside = ownerIn[other](id);
       return beside !== 'free' && standingBeside(beside, sensor) === 'foreign' ? 'foreign' : 'free';
     };
   }
 
-  /** The sensor of the event that has an id: `free` if no event has it, undefined if its sensor is unknown. */
+  /**
+   * Returns the sensor of the event with an id: `free` if no event has it, undefined if its sensor is
+   * unknown.
+   */
   #owners(table: Table): (id: string) => string | 'free' | undefined {
     const state = this.#store.state(table);
     const directory = this.#directories[table];
@@ -567,7 +597,7 @@ export class LmdbEvents {
       if (block === undefined || seq < block.firstSeq || seq >= block.firstSeq + block.rows) {
         directory.update(this.#store, state);
         const place = directory.find(seq);
-        // Its block is damaged and was set aside, so that the event may be stored again.
+        // Its block is damaged and was set aside, so the event may be stored again.
         if (place < 0) return 'free';
         block = this.#store.open(table, directory.firstSeq[place]!, directory.rows[place]!);
       }
@@ -575,7 +605,10 @@ export class LmdbEvents {
     };
   }
 
-  /** Sequence of the event with this id, lower case: by what the id says, else by the index of senders' ids. */
+  /**
+   * Returns the sequence of the event with this id (lower case): from the id itself, else from the index of
+   * senders' ids.
+   */
   #find(table: Table, directory: BlockDirectory, state: TableState, id: string): number | undefined {
     const made = parseEventId(id);
     if (made !== undefined && made.table === table && made.seq > 0 && made.seq < state.next_seq) {
@@ -586,14 +619,14 @@ export class LmdbEvents {
     return seq !== undefined && seq >= firstSeqOf(state) ? seq : undefined;
   }
 
-  /** Good until the next that is looked at. */
+  /** Valid until the next call. */
   #blockOf(directory: BlockDirectory, seq: number): EventBlock | undefined {
     const place = directory.find(seq);
     if (place < 0) return undefined;
     return this.#store.look(directory.table, directory.firstSeq[place]!, directory.rows[place]!);
   }
 
-  /** As JSON, in their order. */
+  /** Returns the events as JSON, in their order. */
   #written(directory: BlockDirectory, search: EventQuery, found: readonly Position[]): readonly string[] {
     const resources = new Array<string>(found.length);
     this.#visit(directory, search, found, ({ block, row, assets }, index) => {
@@ -602,7 +635,10 @@ export class LmdbEvents {
     return resources;
   }
 
-  /** Those of one block after those of another: few events of a filter may be of as many blocks, and one is held at a time. */
+  /**
+   * Visits events block by block: a page of few events may span as many blocks, and only one is held in
+   * memory.
+   */
   #visit(
     directory: BlockDirectory,
     search: EventQuery,
@@ -649,10 +685,13 @@ export class LmdbEvents {
   }
 }
 
-/** The index of senders' ids has no checksums. @throws DamagedDataError where it names an event of another id */
+/**
+ * Checks the result of the index of senders' ids, which has no checksums. @throws DamagedDataError if it
+ * names an event with another id
+ */
 function requireId(block: EventBlock, seq: number, id: string): void {
   if (rowId(block, seq - block.firstSeq).toLowerCase() !== id.toLowerCase())
-    throw new DamagedDataError(`the place of event ${id}`, { table: 'event-ids' });
+    throw new DamagedDataError(`the index entry of event ${id}`, { table: 'event-ids' });
 }
 
 function placeIn(directory: BlockDirectory, seq: number): number {
@@ -661,7 +700,7 @@ function placeIn(directory: BlockDirectory, seq: number): number {
   return place;
 }
 
-/** Ids that are taken out of their index between two looks at the time. */
+/** Ids removed from their index between two checks of the time. */
 const idsPerLook = 64;
 
 function isPast(table: Table, state: TableState, id: string): boolean {

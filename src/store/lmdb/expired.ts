@@ -6,19 +6,19 @@ import type { OldBlock } from './expiry.ts';
 import type { Outbox } from './outbox.ts';
 import type { Tables } from './tables.ts';
 
-/** What went of one table for one reason. */
+/** Events that retention removed from one table for one reason. */
 export interface ExpiredRow {
-  /** In all. */
+  /** Totals. */
   readonly events: number;
   readonly bytes: number;
-  /** When the log was told last: epoch milliseconds. */
+  /** Time of the last log entry: epoch milliseconds. */
   readonly told_at?: number;
-  /** What it was not told yet. */
+  /** Removals since the last log entry. */
   readonly untold?: Untold;
 }
 
 interface Untold {
-  /** The first sequence, and the one behind the last. */
+  /** The first sequence, and the one after the last. */
   readonly from: number;
   readonly to: number;
   readonly count: number;
@@ -31,9 +31,10 @@ interface Untold {
 export type ExpiredKey = [table: Table, reason: ExpiryReason];
 
 /**
- * The account of what retention took: kept in the transaction that takes it, and told to the transparency log in an
- * entry an hour at most for each table and reason. While the log takes none, retention goes on, as the disk is bounded,
- * and the account grows by figures only: nothing is left out of it.
+ * Accounts for events that retention removed: updated in the transaction that removes them, and reported to
+ * the transparency log in at most one entry an hour for each table and reason. While the log accepts nothing,
+ * retention continues, because disk space is bounded, and the account only grows in its figures: nothing is
+ * omitted.
  */
 export class Expired {
   readonly #table: Tables['expired'];
@@ -44,7 +45,7 @@ export class Expired {
     this.#outbox = outbox;
   }
 
-  /** A block goes. Within the transaction. */
+  /** Counts a removed block. Runs within the transaction that removes it. */
   note({ table, from, to, receivedFrom, received, bytes }: OldBlock, reason: ExpiryReason): void {
     const row = this.#table.get([table, reason]);
     const { untold } = row ?? {};
@@ -69,7 +70,7 @@ export class Expired {
     return this.#outbox.hasRoom && this.#due(nowMs).length > 0;
   }
 
-  /** Puts the entries that are due into the outbox. Within a transaction. */
+  /** Puts the entries that are due into the outbox. Runs within a transaction. */
   tell(nowMs: number): void {
     for (const { key, value } of this.#due(nowMs)) {
       if (!this.#outbox.hasRoom) return;
@@ -83,7 +84,7 @@ export class Expired {
     }
   }
 
-  /** What went since the file was made. */
+  /** Returns totals since the file was created. */
   totals(): {
     readonly table: Table;
     readonly reason: ExpiryReason;
@@ -98,7 +99,7 @@ export class Expired {
     }));
   }
 
-  /** A time to come is that of a clock that was ahead. */
+  /** A `told_at` in the future was written while the clock was ahead. */
   #due(nowMs: number) {
     return this.#rows().filter(
       ({ value: { untold, told_at = 0 } }) =>

@@ -9,31 +9,31 @@ export interface OldBlock {
   /** Sequences [from, to). */
   readonly from: number;
   readonly to: number;
-  /** When the first and the last of its events were received, as far as that can be believed: epoch milliseconds. */
+  /** When its first and last events were received, corrected for clock errors: epoch milliseconds. */
   readonly receivedFrom: number;
   readonly received: number;
-  /** Its own bytes, and those of its table, before LMDB rounds up to pages. */
+  /** Bytes of the block and of its table, before LMDB rounds up to pages. */
   readonly bytes: number;
   readonly tableBytes: number;
 }
 
-/** How much is kept. */
+/** The bounds of retention. */
 export interface Bounds {
-  /** Milliseconds since an event was received; 0 for no such bound. */
+  /** Milliseconds since an event was received; 0 for no limit. */
   readonly maxAgeMs: number;
-  /** Bytes on disk of all events. */
+  /** Maximum bytes on disk of all events. */
   readonly maxBytes: number;
 }
 
 /**
- * Which block goes next, of the oldest of each table, and why.
+ * Chooses the next block to remove among the oldest of each table, and the reason.
  *
- * Age goes by when an event was received: its own time is the sender's claim, by which it would vanish at once (1970) or
- * never (2100). For want of room the block goes that was received first, whichever its table is, so that both reach back
- * equally far; but a table that has no more than its share is left alone, so that a flood of the one kind can't drive
- * out the other.
+ * Age is measured from when an event was received: its own time is a claim of the sender, by which it would
+ * be removed at once (1970) or never (2100). To free space, the block received first is removed, whichever
+ * its table is, so that both tables reach back equally far. A table within its share is left alone, so that a
+ * flood of one kind of event cannot displace the other.
  *
- * @param over - bytes past `maxBytes`
+ * @param over - bytes above `maxBytes`
  */
 export function chooseExpired(
   oldest: readonly OldBlock[],
@@ -52,8 +52,8 @@ export function chooseExpired(
 }
 
 /**
- * When the oldest block of a directory was received. A time that has not come yet was that of a clock which was ahead:
- * then the block is as old as the next with a time that can be, which came later.
+ * Returns when the oldest block of a directory was received. A time in the future came from a clock that was
+ * ahead: the time of the next block with a plausible time, which was received later, is used instead.
  */
 export function believedTime(
   { count, received }: Pick<BlockDirectory, 'count' | 'received'>,

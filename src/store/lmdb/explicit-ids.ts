@@ -1,31 +1,40 @@
 import type { EventBlock } from '../../events/block.ts';
 import { scopedId } from '../../events/scoped-id.ts';
 
-/** Whether an event of a sensor may have an id. `foreign`: another sensor has it, or only the service gives such ids. */
+/**
+ * Whether an event of a sensor may have an id. `foreign`: another sensor has it, or only the service may
+ * assign it.
+ */
 type Standing = 'free' | 'repeated' | 'foreign';
 export type StandingOf = (id: string, sensor: string | undefined) => Standing;
 
-/** The standing of an id that an event of the same table has. If either sensor is unknown, it is a repetition. */
+/**
+ * Returns the standing of an id that an event of the same table has. If either sensor is unknown, the new
+ * event is a duplicate.
+ */
 export const standingBeside = (owner: string | undefined, sensor: string | undefined): Standing =>
   owner === undefined || sensor === undefined || owner === sensor ? 'repeated' : 'foreign';
 
-/** The rows of a block that are to be stored. */
+/** The rows of a block to store. */
 export interface Unrepeated {
-  /** Absent when all are. */
+  /** Absent if all are stored. */
   readonly kept?: Uint32Array;
-  /** The explicit ids of those that have one, by their row once stored. */
+  /** The explicit ids, by row once stored. */
   readonly ids: ReadonlyMap<number, string>;
-  /** Whether some of the ids are not those that the block has. */
+  /** Whether some ids differ from those in the block. */
   readonly isRenamed: boolean;
 }
 
-/** Ids of other sensors in the way of one, beyond which the event gets an id of the service: chance never gets there. */
+/**
+ * After this many collisions with ids of other sensors, the service assigns an id: chance alone never gets
+ * there.
+ */
 const maxForeignIds = 8;
 
 /**
- * Leaves out the rows whose explicit id their sensor sent before, in the store or in the block. An id belongs to the
- * sensor that sent it first: the event of another sensor with the same id is stored under `scopedId`. So no sensor can
- * make the events of another vanish as repetitions, and each can send its own again.
+ * Removes rows whose explicit id their sensor already sent, in the store or in the block. An id belongs to
+ * the sensor that sent it first: the event of another sensor with the same id is stored under `scopedId`. So
+ * no sensor can make another's events be dropped as duplicates, and each can repeat its own.
  */
 export function withoutRepeated(block: EventBlock, stored: StandingOf): Unrepeated {
   const given = block.texts('id');
@@ -54,7 +63,7 @@ export function withoutRepeated(block: EventBlock, stored: StandingOf): Unrepeat
   return kept.length === block.rows ? { ids, isRenamed } : { kept: Uint32Array.from(kept), ids, isRenamed };
 }
 
-/** The id under which the event is stored; undefined where the service assigns one. */
+/** Returns the id under which the event is stored; undefined if the service assigns one. */
 function ownId(
   given: string,
   sensor: string | undefined,

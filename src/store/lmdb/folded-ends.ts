@@ -10,20 +10,20 @@ import {
 import { limits } from '../../limits.ts';
 import { KeyedHash } from '../../rollups/keyed-hash.ts';
 
-/** Addresses as they are stored: the first ones by name, of all their number. */
+/** Addresses as stored: the first ones by name, and a sketch of all. */
 interface FoldedEnd {
   readonly names: readonly string[];
-  /** By `encodeClients`, of hashes that the alert's id is the key of. */
+  /** Encoded by `encodeClients`; hashes are keyed by the alert's id. */
   readonly count: Buffer;
 }
 
-/** The addresses that an alert stands for. */
+/** The addresses that a summary alert covers. */
 export interface FoldedEnds {
   readonly sources: FoldedEnd;
   readonly destinations: FoldedEnd;
 }
 
-/** Hashes that wait until they are counted together. */
+/** Hashes buffered before they are counted together. */
 const maxPending = 4096;
 
 class Ends {
@@ -73,12 +73,14 @@ class Ends {
   }
 }
 
-/** Counts the addresses of what one alert stands for: bounded, whatever comes. Its size is exact while it is small. */
+/** Counts the addresses that a summary alert covers, in bounded memory. Exact while they are few. */
 export class FoldTally {
   readonly #sources: Ends;
   readonly #destinations: Ends;
 
-  /** @param id - of the alert: nobody knows it before, so nobody can choose addresses that count as one */
+  /**
+   * @param id - of the alert: it is not known in advance, so an attacker cannot choose addresses that collide
+   */
   constructor(id: string, stored?: FoldedEnds) {
     const key = id.replaceAll('-', '');
     const hash = new KeyedHash([
@@ -98,7 +100,10 @@ export class FoldTally {
     return { sources: this.#sources.stored(), destinations: this.#destinations.stored() };
   }
 
-  /** For the alert: how many of each, whether that is estimated (by 1.6 %), and the first of them. */
+  /**
+   * Returns the alert's evidence: how many addresses of each end, whether that is estimated (error 1.6 %),
+   * and the first ones.
+   */
   evidence(): Evidence {
     const [sources, destinations] = [this.#sources, this.#destinations];
     return {

@@ -6,7 +6,7 @@ import type { InventoryPart } from './inventory/parts.ts';
 import type { Outbox } from './outbox.ts';
 import { entryCount, lastSequence, type Tables } from './tables.ts';
 
-/** A finding on its way to an alert. */
+/** A finding that is not merged into an alert yet. */
 export interface FoundInEvents {
   readonly finding: Finding;
   /** Ids of the events that show it. */
@@ -19,13 +19,13 @@ interface FindingsOptions {
   readonly newMerge: () => AlertMerge;
 }
 
-/** Findings that waited for the log and are raised in one transaction. */
+/** Deferred findings that are raised in one transaction. */
 const raisedAtOnce = 100;
 
 /**
- * What is found as stored events are counted. It is raised in the transaction that commits the position up to which they
- * were: after a crash or an undone transaction nothing is raised twice or lost. What must be logged while the log takes
- * nothing waits in a table.
+ * Findings of the projections of stored events. They are raised in the transaction that commits the position
+ * of these events: after a crash or an aborted transaction none is raised twice or lost. Findings that must
+ * be logged while the log accepts nothing wait in a table.
  */
 export class FindingsInEvents implements InventoryPart {
   readonly #options: FindingsOptions;
@@ -39,7 +39,7 @@ export class FindingsInEvents implements InventoryPart {
     return this.#found.length;
   }
 
-  /** So much waits that no more events are to come that could add to it. */
+  /** So many findings wait that no events may be accepted that could add more. */
   get isFull(): boolean {
     return entryCount(this.#options.tables.waitingFindings) >= limits.maxWaitingFindings;
   }
@@ -48,7 +48,7 @@ export class FindingsInEvents implements InventoryPart {
     this.#found.push({ finding, events });
   }
 
-  /** Before assets are: alerts change what is known of them. */
+  /** Runs before assets are written, because alerts change them. */
   write(): void {
     const { outbox, newMerge, tables } = this.#options;
     const found = [...this.#found, ...this.#taken()];
@@ -66,7 +66,7 @@ export class FindingsInEvents implements InventoryPart {
     this.#found = [];
   }
 
-  /** Some of those that waited, once there is room. */
+  /** Removes and returns some of the waiting findings, once there is room. */
   #taken(): FoundInEvents[] {
     const { outbox, tables } = this.#options;
     const { waitingFindings } = tables;

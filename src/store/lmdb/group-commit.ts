@@ -1,16 +1,18 @@
 import { ServiceError } from '../../errors.ts';
 import { isDamage } from './seal.ts';
 
-/** What the queue needs of a database. */
+/** The part of a database that the queue needs. */
 export interface Transactor {
-  /** Runs `action` in one transaction and returns after its flush; a throw undoes all of it. */
+  /**
+   * Runs `action` in one transaction and returns after its flush; if it throws, the transaction is aborted.
+   */
   transactionSync<T>(action: () => T): T;
 }
 
 /**
- * One call in two steps. The outer function reads and may refuse (throw a ServiceError); it MUST NOT write. The function
- * it returns writes and gives the result; it MUST NOT refuse. So a refused call leaves its neighbours' transaction
- * untouched.
+ * A call in two steps. The outer function reads and may reject the call (throw a ServiceError); it MUST NOT
+ * write. The function it returns writes and returns the result; it MUST NOT reject. So a rejected call does
+ * not affect the other calls of its transaction.
  */
 export type Plan<T> = () => () => T;
 
@@ -35,21 +37,22 @@ interface GroupOptions {
 }
 
 /**
- * Payload that one transaction takes: LMDB keeps dirty pages in memory until the flush, and answers wait for the
- * slowest of their group.
+ * Maximum payload of one transaction: LMDB keeps dirty pages in memory until the flush, and responses wait
+ * for the slowest call of their group.
  */
 const maxGroupBytes = 32 * 2 ** 20;
 
 const mapFull = -30792;
 const ioError = 5;
-/** ENOSPC and EDQUOT, as LMDB passes them on. */
+/** ENOSPC and EDQUOT, as LMDB reports them. */
 const noSpace: readonly unknown[] = [mapFull, 28, 122];
 
 /**
- * Calls that wait together share one transaction and one flush, in order of arrival. While a commit blocks the
- * thread, the next group gathers in the message port: the slower the disk, the larger the groups.
+ * Calls that wait together share one transaction and one flush, in order of arrival. While a commit blocks
+ * the thread, the next group gathers in the message port: the slower the disk, the larger the groups.
  *
- * A crash before the flush: no answer has left. After it: the answers may be lost, never what they answer.
+ * After a crash before the flush, no response was sent. After a crash behind it, responses may be lost, but
+ * never the data that they acknowledge.
  */
 export class GroupCommit {
   #waiting: Waiting[] = [];
@@ -64,11 +67,13 @@ export class GroupCommit {
   readonly #onDamage: (error: ServiceError) => void;
 
   /**
-   * `beforeFlush` is called at the end of each transaction, in it.
-   * `forget` is called after a transaction was undone and the queue goes on: what is kept in memory must be read again.
-   * `diskFull` says whether the volume has no room left.
-   * `onIdle` is called when nothing waits any more.
-   * `onDamage` is called when a transaction was undone because stored data is damaged: `beforeFlush` must not need it again.
+   * `beforeFlush` is called at the end of each transaction, inside it.
+   * `forget` is called after an aborted transaction if the queue continues: in-memory state must be read
+   * again.
+   * `diskFull` returns whether the volume is full.
+   * `onIdle` is called when the queue is empty.
+   * `onDamage` is called when a transaction was aborted because stored data is damaged: `beforeFlush` must
+   * not need that data again.
    */
   constructor(db: Transactor, options: GroupOptions) {
     this.#db = db;
@@ -83,7 +88,10 @@ export class GroupCommit {
     return this.#waiting.length;
   }
 
-  /** `bytes` is roughly what the call writes. Rejects with the call's own refusal, or UNAVAILABLE when the disk is full. */
+  /**
+   * Queues a call. `bytes` is roughly what it writes. Rejects with the call's own error, or UNAVAILABLE when
+   * the disk is full.
+   */
   submit<T>(bytes: number, plan: Plan<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new ServiceError('UNAVAILABLE', 'the store is closing'));
     return new Promise<T>((resolve, reject) => {
@@ -92,7 +100,7 @@ export class GroupCommit {
     });
   }
 
-  /** Takes no more calls; resolves when those that wait are committed. */
+  /** Accepts no more calls; resolves when the waiting ones are committed. */
   close(): Promise<void> {
     this.#closed = true;
     if (this.#waiting.length === 0) return Promise.resolve();
@@ -107,7 +115,7 @@ export class GroupCommit {
     setImmediate(() => this.#drain());
   }
 
-  /** Anything but a refusal or a full disk leaves through here uncaught, and ends the thread: see `#commit`. */
+  /** Errors other than a rejection or a full disk are not caught here, and end the thread: see `#failed`. */
   #drain(): void {
     this.#scheduled = false;
     this.#commit(this.#takeGroup());
@@ -149,17 +157,20 @@ export class GroupCommit {
     for (const outcome of outcomes) outcome.settle();
   }
 
-  /** The transaction is undone. `broken` is the call that threw what is no refusal; undefined when the commit itself did. */
+  /**
+   * Handles an aborted transaction. `broken` is the call that threw an unexpected error; undefined if the
+   * commit itself failed.
+   */
   #failed(group: readonly Waiting[], broken: Waiting | undefined, error: unknown): void {
     const isFull = outOfSpace(error, this.#diskFull);
-    // A failed write or flush (LMDB's errors carry numbers): the content of the disk is unknown, and after a failed meta
-    // page even a read would corrupt the heap. The thread ends with the calls unanswered, so that their callers get
-    // WORKER_LOST, and comes back through the same path as a cold start.
+    // A failed write or flush (LMDB's errors have numeric codes): the content of the disk is unknown, and
+    // after a failed meta page even a read would corrupt the heap. The thread ends without answering the
+    // calls, so that their callers get WORKER_LOST, and restarts as from a cold start.
     const isDamaged = isDamage(error);
     if (!isFull && !isDamaged && (broken === undefined || typeof codeOf(error) === 'number')) throw error;
     this.#forget();
     if (isFull) {
-      // One large call among small ones may be what doesn't fit.
+      // One large call among small ones may be the one that does not fit.
       if (group.length > 1) for (const call of group) this.#commit([call]);
       else group[0]!.reject(diskIsFull());
       return;
@@ -171,7 +182,7 @@ export class GroupCommit {
         return;
       }
     }
-    // A bug in one call: its neighbours are applied without it.
+    // A bug in one call: the others are applied without it.
     broken!.reject(error);
     const rest = group.filter((call) => call !== broken);
     if (rest.length > 0) this.#commit(rest);
@@ -183,7 +194,7 @@ function apply(call: Waiting): Outcome {
   try {
     write = call.plan();
   } catch (error) {
-    // Only a refusal is known to leave nothing half done, here or in memory.
+    // Only a rejection is known to leave no partial changes, on disk or in memory.
     if (!(error instanceof ServiceError)) throw error;
     return { call, settle: () => call.reject(error) };
   }
@@ -192,18 +203,19 @@ function apply(call: Waiting): Outcome {
 }
 
 /**
- * True when a transaction was undone for want of room, on disk too. A full disk shows as a short write of data pages,
- * which LMDB reports as EIO. The pages come before the meta page, which is rewritten in place and needs no room.
- * Should the meta page have failed after all, LMDB refuses the next transaction with MDB_PANIC, and that is fatal.
+ * True if a transaction was aborted for lack of space, on the volume or in the map. A full disk shows as a
+ * short write of data pages, which LMDB reports as EIO. Data pages are written before the meta page, which is
+ * rewritten in place and needs no space. If the meta page failed nevertheless, LMDB rejects the next
+ * transaction with MDB_PANIC, which is fatal.
  */
 export function outOfSpace(error: unknown, diskFull: () => boolean): boolean {
   const code = codeOf(error);
   return noSpace.includes(code) || (code === ioError && diskFull());
 }
 
-/** UNAVAILABLE with the reason `disk_full`. */
+/** Returns UNAVAILABLE with the reason `disk_full`. */
 export function diskIsFull(): ServiceError {
-  return new ServiceError('UNAVAILABLE', 'the disk or the database is full; nothing was kept', {
+  return new ServiceError('UNAVAILABLE', 'the disk or the database is full; nothing was stored', {
     reason: 'disk_full',
   });
 }

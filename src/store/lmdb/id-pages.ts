@@ -5,18 +5,18 @@ import type { ListQuery } from '../store.ts';
 import type { Rows } from './seal.ts';
 import { entryCount } from './tables.ts';
 
-/** The part of a table that this reads; its keys are UUIDv7, made at the time that the rows tell. */
+/** The part of a table that is read here; its keys are UUIDv7, created at the time in their rows. */
 type ById = Pick<Rows<unknown, string>, 'getKeys' | 'getStats'>;
 
-/** Whether a list is wanted whole, in the order of the time at which its items were made. */
+/** Whether a query is for a whole list in order of creation. */
 export function isAllByTime(query: ListQuery, time: string): boolean {
   const { from, to, sort } = query;
   return sort === time && from === undefined && to === undefined && boundsOnlyTime(query);
 }
 
 /**
- * Places of a whole list in the order of its ids, which is that of the time: no more is read than the page. After a
- * place it goes on in constant time; the pages of 100,000 items are found in milliseconds by number, too.
+ * Returns places of a whole list in the order of its ids, which is that of time: reads only the page. After a
+ * place it continues in constant time; pages of 100,000 items are also found by number within milliseconds.
  */
 export function placesById(table: ById, query: ListQuery, after: Place | undefined, offset: number): Found {
   const total = entryCount(table);

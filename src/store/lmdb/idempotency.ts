@@ -7,20 +7,20 @@ import type { RememberedAnswer, Tables } from './tables.ts';
 
 type Idempotency = NonNullable<IngestBatch['idempotency']>;
 
-/** Expired answers removed with each new one: more than are added, so that none pile up. */
+/** Expired rows removed with each new one: more than are added, so that the table does not grow. */
 const sweptAtOnce = 4;
 
 /**
- * Answers to Idempotency-Keys, kept for limits.idempotencyTtlMs while the service runs. All methods run within a
- * transaction. Times count from that of the newest answer at the start, so that no leap of the host's clock makes a
- * repeated request a new one, or keeps an answer for longer.
+ * Responses by Idempotency-Key, stored for limits.idempotencyTtlMs of running time. All methods run within a
+ * transaction. Time counts from that of the newest response at the start, so that a jump of the host's clock
+ * neither makes a repeated request a new one nor keeps a response longer.
  */
 export class RememberedAnswers {
   readonly #tables: Tables;
   readonly #steadyMs: () => number;
   readonly #origin: number;
 
-  /** @param steadyMs - milliseconds since some moment, which never leap */
+  /** @param steadyMs - monotonic milliseconds */
   constructor(tables: Tables, nowMs: number, steadyMs: () => number) {
     this.#tables = tables;
     this.#steadyMs = steadyMs;
@@ -29,14 +29,16 @@ export class RememberedAnswers {
     this.#origin = begun - steadyMs();
   }
 
-  /** The first answer to this key, if it is known. CONFLICT when the key came with another request. */
+  /**
+   * Returns the first response to this key, if it is known. CONFLICT if the key was used for another request.
+   */
   find({ key, digest }: Idempotency): RememberedAnswer | undefined {
     const known = this.#tables.answers.get(keyHash(key));
     if (known === undefined || known.expires <= this.#now()) return undefined;
     if (known.digest === digest) return known;
-    throw new ServiceError('CONFLICT', 'this Idempotency-Key came before with another request', {
+    throw new ServiceError('CONFLICT', 'this Idempotency-Key was already used for another request', {
       field: 'Idempotency-Key',
-      reason: 'came before with another request',
+      reason: 'was already used for another request',
     });
   }
 

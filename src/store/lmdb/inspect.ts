@@ -12,29 +12,29 @@ import { checkAssets } from './inventory/asset-check.ts';
 import { StoreScrub } from './store-scrub.ts';
 import { databaseFile, laterTables, openTables, type Tables } from './tables.ts';
 
-/** What a siem.mdb holds. */
+/** Number of rows in a siem.mdb. */
 export interface StoreContents {
   readonly events: Readonly<Record<Table, number>>;
   readonly alerts: number;
   readonly outbox: number;
 }
 
-/** What an alert says of its entry in the log. */
+/** An alert that must be logged, and the position of its entry. */
 export interface LoggedAlert {
   readonly id: string;
-  /** Where the log has it; undefined while it waits. */
+  /** The entry's position in the log; undefined while it waits. */
   readonly place: Alert['transparency'];
   /** Its entry waits in the outbox. */
   readonly waits: boolean;
 }
 
 /**
- * Reads everything in the siem.mdb of a folder that nobody writes to: every row of every table, every header of a
- * block of events, that the parts which it names are there and its events found by the ids that senders gave them, and
- * that nothing remains of removed blocks. Damaged blocks that the store set aside are left out. `onLogged` receives each alert whose entry is in the
- * outbox or the log.
+ * Reads everything in the siem.mdb of a folder without a writer: every row of every table and every header of
+ * a block of events. Checks that the parts named by headers exist, that events are found by the ids that
+ * senders gave them, and that nothing remains of removed blocks. Damaged blocks that the store set aside are
+ * skipped. `onLogged` receives each alert whose entry is in the outbox or the log.
  *
- * @throws Error that says what can't be read or doesn't add up.
+ * @throws Error describing an unreadable or inconsistent part
  */
 export async function inspectStore(
   folder: string,
@@ -48,7 +48,7 @@ export async function inspectStore(
       if (value.raised)
         onLogged({ id: value.id, place: value.alert.transparency, waits: waiting.has(value.id) });
     }
-    // Opened for reading, a table that a file doesn't have is undefined.
+    // In a file opened for reading, a missing table is undefined.
     const missing = laterTables.filter((name) => tables[name] === undefined);
     for (const name of Object.keys(tables) as (keyof Tables)[])
       if (!missing.includes(name)) for (const _ of reading(tables, name));
@@ -68,8 +68,8 @@ export async function inspectStore(
 }
 
 /**
- * All damage of the siem.mdb of a folder that nobody writes to, with the ranges of events that the store set aside. Its
- * tree must be sound: LMDB follows it.
+ * Returns all damage in the siem.mdb of a folder without a writer, including ranges of events that the store
+ * set aside. Its tree must be intact, because LMDB follows it.
  */
 export async function findDamage(folder: string): Promise<readonly string[]> {
   const root = openDatabase(join(folder, databaseFile), { readOnly: true });
@@ -90,7 +90,10 @@ export async function findDamage(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Ranges of stored events that differ from their seals, at most `limits.maxNamedDamage`, as `findDamage` reads them. */
+/**
+ * Returns ranges of stored events that differ from their seals, at most `limits.maxNamedDamage`. Same
+ * conditions as `findDamage`.
+ */
 export async function findAltered(folder: string): Promise<readonly string[]> {
   const root = openDatabase(join(folder, databaseFile), { readOnly: true });
   try {
@@ -107,7 +110,7 @@ export async function findAltered(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Rows of a table; what can't be read is told with the table's name. */
+/** Yields the rows of a table; errors name the table. */
 function* reading<Name extends keyof Tables>(tables: Tables, name: Name): Iterable<RowOf<Name>> {
   try {
     yield* tables[name].getRange() as Iterable<RowOf<Name>>;
@@ -121,7 +124,10 @@ function* reading<Name extends keyof Tables>(tables: Tables, name: Name): Iterab
 type RowOf<Name extends keyof Tables> =
   ReturnType<Tables[Name]['getRange']> extends Iterable<infer Row> ? Row : never;
 
-/** Alerts that an outbox row is about, and a row for each id: at most limits.maxOutboxRows and a batch. */
+/**
+ * Returns the alerts that outbox rows are about, after checking the index by id: at most limits.maxOutboxRows
+ * and a batch.
+ */
 function waitingAlerts(tables: Tables): Set<string> {
   const waiting = new Set<string>();
   for (const { key, value } of reading(tables, 'outbox')) {
@@ -131,20 +137,20 @@ function waitingAlerts(tables: Tables): Set<string> {
   return waiting;
 }
 
-/** A session that the index lacks would outlive the password that began it. */
+/** Checks the index by principal: a session that it lacks would survive a change of the password. */
 function checkTokenIndex({ tokens, principalTokens }: Tables): void {
   const [count, indexed] = [tokens.getKeysCount(), principalTokens.getKeysCount()];
   if (count !== indexed)
-    throw new Error(`there are ${count} tokens, where the index by principal has ${indexed}`);
+    throw new Error(`there are ${count} tokens, but ${indexed} in the index by principal`);
   for (const [, , jti] of principalTokens.getKeys())
     if (!tokens.doesExist(jti)) throw new Error(`token ${jti} is missing`);
 }
 
-/** What blocks have. */
+/** Totals over blocks. */
 interface Counted {
   rows: number;
   parts: number;
-  /** Explicit ids, all of them in the index. */
+  /** Explicit ids, all of which are in the index. */
   ids: number;
 }
 
@@ -163,16 +169,16 @@ function checkEvents(blocks: BlockStore, table: Table): Counted {
   const { rows } = counted;
   if (rows !== state.rows || count !== state.blocks) {
     throw new Error(
-      `there are ${rows} ${table} events in ${count} blocks, where ${state.rows} in ${state.blocks} were counted`,
+      `there are ${rows} ${table} events in ${count} blocks, but the counters say ${state.rows} in ${state.blocks}`,
     );
   }
-  // Bytes of a damaged header are not known.
+  // The size of a damaged header is not known.
   if (bytes !== state.bytes && blocks.damage(table).length === 0)
-    throw new Error(`${table} events have ${bytes} bytes, where ${state.bytes} were counted`);
+    throw new Error(`${table} events have ${bytes} bytes, but the counter says ${state.bytes}`);
   return counted;
 }
 
-/** @returns how many of a block's events have an id from their sender */
+/** @returns how many events of a block have an id from their sender */
 function checkIds(blocks: BlockStore, block: EventBlock): number {
   const ids = block.texts('id');
   if (ids.list.length === 0) return 0;
@@ -187,9 +193,9 @@ function checkIds(blocks: BlockStore, block: EventBlock): number {
   return count;
 }
 
-/** That nothing is left of blocks which went but ids that are yet to be taken out. */
+/** Checks that nothing remains of removed blocks except ids that are still to be removed. */
 function checkIndexes(blocks: BlockStore, stored: readonly Counted[]): void {
-  // Parts and ids of damaged blocks are still there.
+  // Parts and ids of damaged blocks are still stored.
   if (blocks.hasDamage) return;
   let parts = stored.reduce((sum, counted) => sum + counted.parts, 0);
   let ids = stored.reduce((sum, counted) => sum + counted.ids, 0);
@@ -204,6 +210,6 @@ function checkIndexes(blocks: BlockStore, stored: readonly Counted[]): void {
   const found = blocks.counts();
   if (found.parts !== parts || found.ids !== ids)
     throw new Error(
-      `there are ${found.parts} parts of blocks and ${found.ids} ids of events, where the blocks have ${parts} and ${ids}`,
+      `there are ${found.parts} parts of blocks and ${found.ids} ids of events, but the blocks have ${parts} and ${ids}`,
     );
 }

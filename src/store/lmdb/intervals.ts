@@ -1,11 +1,11 @@
 /**
- * When the alerts of one deduplication key were active, in event time: what decides whether an occurrence joins an
+ * When the alerts of one deduplication key were active, in event time: decides whether an occurrence joins an
  * alert or begins a new one.
  *
  * ```
- *      window              window
- *   ├──────────┼──────────┼──────────┤      an occurrence within joins the alert
- *           first        last
+ *       window              window
+ *    ├──────────┼──────────┼──────────┤      an occurrence within joins the alert
+ *            first        last
  * ```
  */
 export interface Interval {
@@ -16,14 +16,15 @@ export interface Interval {
 }
 
 /**
- * Recent intervals kept for one key. Sensors deliver late by minutes or replay a day; what is later than eight
- * alerts of the same key begins a new alert.
+ * Maximum number of recent intervals stored per key. Sensors deliver minutes late or replay a day; an
+ * occurrence older than eight alerts of the same key begins a new alert.
  */
 const maxIntervals = 8;
 
 /**
- * The intervals that an occurrence of [from, to] could join, nearest first; of equally near ones the newest alert first.
- * Occurrences that would bridge two alerts join the nearer: alerts that were published are never merged.
+ * Returns the intervals that an occurrence of [from, to] could join, nearest first; of equally near ones the
+ * newest alert first. An occurrence between two alerts joins the nearer one: published alerts are never
+ * merged.
  */
 export function joinable(
   intervals: readonly Interval[],
@@ -38,7 +39,10 @@ export function joinable(
     .sort((a, b) => distance(a) - distance(b));
 }
 
-/** The intervals after the alert had an occurrence of [from, to]: widened, or a new one that pushes out the oldest. */
+/**
+ * Returns the intervals after an occurrence of [from, to]: a widened one, or a new one that displaces the
+ * oldest.
+ */
 export function withOccurrence(
   intervals: readonly Interval[],
   alertId: string,

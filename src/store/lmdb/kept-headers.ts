@@ -4,36 +4,39 @@ import { limits } from '../../limits.ts';
 import { StoredHeader } from './stored-header.ts';
 
 /**
- * Headers of blocks that were looked at, in memory of a fixed size: reading one from the database takes 2 µs, finding it
- * here 0.3. A block has one place, which it takes over from another; so of more blocks than there are places, some are still
- * found each time that all are looked at in turn. What a merge or retention took away stays until others come.
+ * Fixed-size cache of block headers: reading one from the database takes 2 µs, from here 0.3 µs. A header has
+ * one slot and evicts another from it; so if there are more blocks than slots, a scan of all blocks in turn
+ * still finds some. Headers of blocks that a merge or retention removed stay until they are evicted.
  */
 export class KeptHeaders {
   readonly #places: number;
-  /** Taken when the first is kept. */
+  /** Allocated on first use. */
   #bytes = new Uint8Array(0);
   #headers: (StoredHeader | undefined)[] = [];
-  /** Sequences, by place; with a fraction for DNS. 0 where free. */
+  /** Sequences, by slot, plus a fraction for DNS. 0 if the slot is free. */
   #keys = new Float64Array(0);
 
-  /** @param places - a power of two from 2 on */
+  /** @param places - a power of two, at least 2 */
   constructor(places: number = limits.keptHeaders) {
     this.#places = places;
   }
 
-  /** Of the headers, kept or not. */
+  /** Size of the allocated memory. */
   get byteLength(): number {
     return this.#bytes.byteLength;
   }
 
-  /** The header that was kept last for the block that begins there; good until one is kept again. */
+  /** Returns the header cached for the block that begins there; valid until the next `put`. */
   get(table: Table, firstSeq: number): StoredHeader | undefined {
     const key = keyOf(table, firstSeq);
     const place = this.#placeOf(key);
     return this.#keys[place] === key ? this.#headers[place] : undefined;
   }
 
-  /** Keeps a copy, unless it is longer than `limits.maxKeptHeaderBytes`. @returns the copy, or the header itself */
+  /**
+   * Caches a copy, unless it is longer than `limits.maxKeptHeaderBytes`. @returns the copy, or else the
+   * header itself
+   */
   put(table: Table, firstSeq: number, header: StoredHeader): StoredHeader {
     const { value } = header;
     const { length } = value;
@@ -54,7 +57,7 @@ export class KeptHeaders {
     return kept;
   }
 
-  /** Fibonacci hashing: sequences of blocks lie at similar distances. */
+  /** Fibonacci hashing, because sequences of blocks have similar distances. */
   #placeOf(key: number): number {
     return Math.imul(2 * key, 0x9e3779b1) >>> (Math.clz32(this.#places) + 1);
   }

@@ -6,18 +6,22 @@ export interface Run {
   readonly to: number;
 }
 
-/** As long as fewer blocks than this lie at the end, more will come and be merged with them. */
+/** While fewer blocks than this are at the end, wait for more and merge them together. */
 const fewAtEnd = 8;
-/** A run that nothing more can join is merged from this many blocks on, whatever their sizes. */
+/** A run that cannot grow is merged if it has at least this many blocks, whatever their sizes. */
 const manyWithin = 4;
 
-/** Blocks are merged with those of the same day: so when one goes for its age, all in it is nearly as old. */
+/**
+ * Only blocks of the same day are merged, so that all events of a block that expires have nearly the same
+ * age.
+ */
 const dayMs = 24 * 3_600_000;
 
 /**
- * Which adjacent blocks to merge into one of at most `maxRows`, or undefined when none are worth it. While a run can
- * still grow, it is merged only if that at least doubles its largest block: so a row is rewritten about log2(maxRows)
- * times at most, however small the batches in which it came. A block has events that were received on one day (UTC).
+ * Chooses adjacent blocks to merge into one of at most `maxRows`; undefined if none are worth it. While a run
+ * can still grow, it is merged only if that at least doubles its largest block: so a row is rewritten at most
+ * about log2(maxRows) times, however small its batch was. The events of a merged block were received on one
+ * day (UTC).
  */
 export function chooseRun(
   { count, firstSeq, rows, received }: Pick<BlockDirectory, 'count' | 'firstSeq' | 'rows' | 'received'>,
@@ -28,7 +32,7 @@ export function chooseRun(
     let to = from;
     let sum = 0;
     const day = dayOf(from);
-    // Behind a block that was set aside, another run begins.
+    // A block that was set aside ends a run.
     const next = firstSeq[from]!;
     while (to < count && firstSeq[to] === next + sum && sum + rows[to]! <= maxRows && dayOf(to) === day)
       sum += rows[to++]!;
@@ -41,7 +45,7 @@ export function chooseRun(
   return undefined;
 }
 
-/** The run itself, or the part of it on one side of a block that is too large to be rewritten yet. */
+/** Returns the run itself, or the part of it on one side of a block that is too large to be rewritten yet. */
 function doubling(rows: Float64Array, from: number, to: number): Run | undefined {
   if (to - from < 2) return undefined;
   let sum = 0;

@@ -6,23 +6,26 @@ import { lastAlertPlaces } from './alert-change.ts';
 import { lastCoveringPlaces } from './covering-places.ts';
 import { databaseFile, openTables, type Tables } from './tables.ts';
 
-/** Places of each kind that are compared at a start: the highest one alone proves a rollback, more find an altered one. */
+/**
+ * Positions of each kind that are compared at a start: the highest alone proves a rollback, more of them
+ * detect an altered entry.
+ */
 const compared = 256;
 
-/** Records of a siem.mdb about the log. */
+/** The log positions recorded in a siem.mdb. */
 interface NotedPlaces {
   readonly life?: LogLife;
   readonly places: readonly NotedPlace[];
   readonly last?: EntryPlace;
   /** Ids of entries in the outbox. */
   readonly waiting?: ReadonlySet<string>;
-  /** Why the file or a part of it cannot be compared with the log. */
+  /** Why the file or part of it cannot be compared with the log. */
   readonly unreadable?: string;
 }
 
 /**
- * Reads the places that the siem.mdb of a folder records of the log, before the store opens it. The caller holds the data
- * folder.
+ * Reads the log positions recorded in the siem.mdb of a folder, before the store opens it. The caller holds
+ * the lock on the data folder.
  */
 export async function readNotedPlaces(dataDir: string): Promise<NotedPlaces> {
   const path = join(dataDir, databaseFile);
@@ -31,7 +34,7 @@ export async function readNotedPlaces(dataDir: string): Promise<NotedPlaces> {
   if (statSync(path).size === 0) return unreadable('is empty');
   let root: RootDatabase | undefined;
   try {
-    prepareDatabaseFile(path); // as the store will: reading past the end of a file that was cut ends the process
+    prepareDatabaseFile(path); // as the store will: reading past the end of a truncated file ends the process
     root = openDatabase(path, { readOnly: true });
     return notedIn(openTables(root));
   } catch (error) {
@@ -41,7 +44,7 @@ export async function readNotedPlaces(dataDir: string): Promise<NotedPlaces> {
   }
 }
 
-/** Opened for reading, a table that the file does not have is undefined. */
+/** In a file opened for reading, a missing table is undefined. */
 function notedIn(tables: Tables): NotedPlaces {
   const there: Partial<Tables> = tables;
   const life = there.logLife?.get('life');

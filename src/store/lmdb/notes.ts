@@ -12,12 +12,12 @@ import type { AlertRow, Tables } from './tables.ts';
 
 export type StoredNote = AlertNote & { id: string };
 
-/** Refuses a note on an alert that has too many. */
+/** Rejects a note on an alert that is at its limit of notes. @throws CONFLICT */
 export function requireRoomForNote(row: AlertRow): void {
   if (row.alert.note_count < limits.maxNotesPerAlert) return;
   throw new ServiceError(
     'CONFLICT',
-    `alert ${row.id} has ${row.alert.note_count} notes, the most it can have`,
+    `note: alert ${row.id} is at the limit of ${row.alert.note_count} notes`,
     {
       field: 'note',
       reason: 'the alert has too many notes',
@@ -25,7 +25,7 @@ export function requireRoomForNote(row: AlertRow): void {
   );
 }
 
-/** Writes the next note of an alert; the caller counts it in the alert. Within a transaction. */
+/** Writes the next note of an alert; the caller updates the alert's count. Runs within a transaction. */
 export function putNote(tables: Tables, row: AlertRow, text: string, by: Actor, nowMs: number): StoredNote {
   const note: StoredNote = {
     id: uuid7(nowMs),
@@ -38,7 +38,10 @@ export function putNote(tables: Tables, row: AlertRow, text: string, by: Actor, 
   return note;
 }
 
-/** One page of the notes of an alert; empty for one that isn't there. Without a filter, only the page is read. */
+/**
+ * Returns one page of the notes of an alert; empty if there is no such alert. Without a filter, only the page
+ * is read.
+ */
 export function listNotes(
   tables: Tables,
   alertId: string,
@@ -68,7 +71,7 @@ const rangeOf = (alert: string) => ({
   end: [alert, Number.POSITIVE_INFINITY] as [string, number],
 });
 
-/** Numbers are without gaps. */
+/** Finds notes by number; numbers have no gaps. */
 function byNumber(
   { alerts, notes }: Tables,
   alert: string,

@@ -7,11 +7,14 @@ import { noteEntry } from './call-entries.ts';
 import { lastSequence, type Tables } from './tables.ts';
 
 /**
- * Critical events on their way to the log, oldest first. A row is written in the transaction of the change that it
- * tells of and removed in the one that notes where the ledger put it.
+ * Critical events that wait for the log, oldest first. A row is written in the transaction of the change that
+ * it reports, and removed in the one that records its position in the ledger.
  */
 export class Outbox {
-  /** Rows waiting, and the sequence of the newest: owned here, read anew after an undone transaction. */
+  /**
+   * Number of waiting rows, and the sequence of the newest: owned here, read again after an aborted
+   * transaction.
+   */
   #rows = 0;
   #last = 0;
   readonly #tables: Tables;
@@ -33,14 +36,16 @@ export class Outbox {
   }
 
   /**
-   * Refuses a change that must be logged, with this many rows, while too much waits. Called before anything is written;
-   * a change that counts no rows may carry the outbox past the limit by what it can raise.
+   * Rejects a change that must be logged, with this many rows, while too many rows wait. Called before
+   * anything is written; a change whose rows are not known in advance may exceed the limit.
+   *
+   * @throws UNAVAILABLE (`outbox_full`)
    */
   requireRoom(rows = 1): void {
     if (this.#rows + rows <= this.#maxRows) return;
     throw new ServiceError(
       'UNAVAILABLE',
-      `${this.#rows} critical events wait for the transparency log, which takes none; nothing was changed`,
+      `${this.#rows} critical events wait for the transparency log, which accepts none; nothing was changed`,
       { reason: 'outbox_full' },
     );
   }
@@ -54,8 +59,8 @@ export class Outbox {
   }
 
   /**
-   * `id` becomes the entry's and must be new here. `call` is that through which it was caused, where it was by one.
-   * Within a transaction.
+   * Adds a row. `id` becomes the entry's id and must be new. `call` is the API call that caused the event, if
+   * any. Runs within a transaction.
    */
   add(event: CriticalEvent, nowMs: number, call?: string, id: string = uuid7(nowMs)): void {
     const seq = this.#last + 1;
@@ -70,7 +75,7 @@ export class Outbox {
     return Array.from(this.#tables.outbox.getRange({ limit }), ({ value }) => value);
   }
 
-  /** Removes a row and returns it; undefined where it was settled before. Within a transaction. */
+  /** Removes a row and returns it; undefined if it was already settled. Runs within a transaction. */
   remove(id: string): OutboxRow | undefined {
     const seq = this.#tables.outboxIds.get(id);
     if (seq === undefined) return undefined;
@@ -82,7 +87,7 @@ export class Outbox {
   }
 }
 
-/** Plans an event by itself. One that waits already under this id changes nothing. */
+/** Plans an event without another change. An event that already waits under this id changes nothing. */
 export function planRecord(
   outbox: Outbox,
   event: CriticalEvent,

@@ -9,18 +9,18 @@ import { entryCount, type Tables } from './tables.ts';
 import { liveSessions, revoke } from './tokens.ts';
 
 export interface ChangeTerms {
-  /** What the caller saw. */
+  /** The version that the caller expects. */
   readonly version?: number;
-  /** The session that goes on when a new password ends the others. */
+  /** The session that a new password does not end. */
   readonly keptSession?: string;
 }
 
 /**
- * Plans a change of a principal, its log entries included: one for the status, one for the roles, one for each session
- * that a new password ends.
+ * Plans a change of a principal with its log entries: one for the status, one for the roles, one for each
+ * session that a new password ends.
  *
- * @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT for a name that is taken and for the last administrator; UNAVAILABLE
- * when the change must be logged and the outbox has no room.
+ * @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT for a name that is taken and for the last administrator;
+ * UNAVAILABLE when the change must be logged and the outbox has no room.
  */
 export function planPrincipalChange(
   tables: Tables,
@@ -63,7 +63,7 @@ function requirePrincipal(tables: Tables, id: string): Principal {
   const key = canonicalUuid(id);
   const principal = key === undefined ? undefined : tables.principals.get(key);
   if (principal === undefined)
-    throw new ServiceError('NOT_FOUND', `no principal ${id}`, { field: 'principal_id' });
+    throw new ServiceError('NOT_FOUND', `there is no principal ${id}`, { field: 'principal_id' });
   return principal;
 }
 
@@ -74,7 +74,7 @@ function requireVersion({ id, version = 1 }: Principal, wanted: number | undefin
   });
 }
 
-/** What of a change is one. Roles are a set, whatever their order. */
+/** Returns the fields that really change. The order of roles does not matter. */
 function differences(before: Principal, { name, roles, status, password_hash }: PrincipalChange) {
   return {
     ...(name === undefined || name === before.name ? {} : { name }),
@@ -87,7 +87,7 @@ function differences(before: Principal, { name, roles, status, password_hash }: 
 const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
   new Set([...a, ...b]).size === new Set(a).size && new Set(a).size === new Set(b).size;
 
-/** @throws CONFLICT that names what would take the last administrator away. */
+/** @throws CONFLICT naming the field, if the change would leave no administrator. */
 function requireAdministrator(tables: Tables, before: Principal, after: Principal): void {
   if (!isAdministrator(before) || isAdministrator(after)) return;
   if (entryCount(tables.administrators) > 1) return;
@@ -95,5 +95,5 @@ function requireAdministrator(tables: Tables, before: Principal, after: Principa
     ? (['status', 'be suspended'] as const)
     : (['roles', 'lose the role admin'] as const);
   const reason = `the last administrator cannot ${loss}`;
-  throw new ServiceError('CONFLICT', `${reason}: nobody could let anyone in again`, { field, reason });
+  throw new ServiceError('CONFLICT', `${reason}: no account could restore access`, { field, reason });
 }

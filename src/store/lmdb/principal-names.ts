@@ -4,7 +4,9 @@ import type { Principal } from '../store.ts';
 import { keyHash } from './key-hash.ts';
 import type { Tables } from './tables.ts';
 
-/** Each name leads to its principal twice: as it is written, which signs in, and as it looks, which keeps others off. */
+/**
+ * Each name has two index keys: its exact spelling, for sign-in, and its look, which blocks similar names.
+ */
 const written = (name: string): string => keyHash(name);
 const looks = (name: string): string => keyHash(alikeForm(name), 'looks');
 
@@ -14,7 +16,7 @@ export function principalByName(tables: Tables, name: string): Principal | undef
 }
 
 /**
- * @param own - id of the principal that is to have the name
+ * @param own - id of the principal that will have the name
  * @throws CONFLICT for a name that another principal has, or that looks like one
  */
 export function requireFreeName({ principalNames, principals }: Tables, name: string, own: string): void {
@@ -28,21 +30,23 @@ export function requireFreeName({ principalNames, principals }: Tables, name: st
   throw new ServiceError('CONFLICT', message, { field: 'name', reason });
 }
 
-/** Moves what leads to a principal from its name before, where it had one. Within a transaction. */
+/** Replaces the index keys of a principal's previous name, if any. Runs within a transaction. */
 export function indexName({ principalNames }: Tables, { id, name }: Principal, before?: string): void {
   for (const key of before === undefined ? [] : [written(before), looks(before)])
     if (principalNames.get(key) === id) principalNames.removeSync(key);
   principalNames.putSync(written(name), id);
-  // Of two that looked alike before there was this index, one is found by it.
+  // Names from before this index may look alike: the index then finds one of them.
   principalNames.putSync(looks(name), id);
 }
 
-/** What names look like is told by a table that grows: with each one the index is made anew, at the next start. */
+/** Version of the table of look-alikes: when it changes, the index is rebuilt at the next start. */
 const looksVersion = '2';
-/** No name's hash, and so nobody's. */
+/** Not a hash, so it cannot collide with a name. */
 const versionKey = 'version of looks';
 
-/** The looks of names in a file that has none yet, or others. Within a transaction. */
+/**
+ * Adds the looks of names to a file that has none, or those of another version. Runs within a transaction.
+ */
 export function completeNames({ principals, principalNames }: Tables): void {
   if (principalNames.get(versionKey) === looksVersion) return;
   for (const { value } of principals.getRange())

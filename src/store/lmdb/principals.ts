@@ -12,7 +12,7 @@ import type { Outbox } from './outbox.ts';
 import { indexName, requireFreeName } from './principal-names.ts';
 import { entryCount, type Tables } from './tables.ts';
 
-/** One page, with the exact total: of what is shown of principals. With a filter, every principal is read. */
+/** Returns one page with the exact total, without hashes. With a filter, every principal is read. */
 export function listPrincipals({ principals }: Tables, query: ListQuery, cancelled: () => boolean): ListPage {
   const rows = principals.getRange().map(({ key, value }) => ({ id: key, item: value }));
   const { shown, ...rest } = isAllByTime(query, 'created_at')
@@ -26,7 +26,7 @@ export function listPrincipals({ principals }: Tables, query: ListQuery, cancell
   return { json: jsonPage(resources, query), ...rest };
 }
 
-/** As they are stored, newest first: their keys are UUIDv7. */
+/** Returns stored principals, newest first: their keys are UUIDv7. */
 export function storedPrincipals(tables: Tables, page: number, perPage: number) {
   const total = entryCount(tables.principals);
   const offset = (page - 1) * perPage;
@@ -34,16 +34,16 @@ export function storedPrincipals(tables: Tables, page: number, perPage: number) 
   return { principals: Array.from(range, ({ value }) => value), total };
 }
 
-/** Of the index, oldest first. */
+/** Reads from the index, oldest first. */
 export function storedAdministrators({ administrators, principals }: Tables, limit: number): Principal[] {
   const ids = Array.from(administrators.getKeys({ limit }));
   return ids.map((id) => principals.get(id)).filter((principal) => principal !== undefined);
 }
 
 /**
- * Plans the creation of a principal. The very first one belongs to the initialisation, which is no event of the log.
+ * Plans the creation of a principal. The first one is part of the initialisation, which is not logged.
  *
- * @throws CONFLICT when the name or the id is taken, and when there are too many.
+ * @throws CONFLICT when the name or the id is taken, and at limits.maxPrincipals.
  */
 export function planPrincipal(
   tables: Tables,
@@ -54,13 +54,13 @@ export function planPrincipal(
 ): () => void {
   requireFreeName(tables, principal.name, principal.id);
   if (tables.principals.doesExist(principal.id))
-    throw new ServiceError('CONFLICT', `a principal with id ${principal.id} exists`, {
+    throw new ServiceError('CONFLICT', `id: a principal with id ${principal.id} exists`, {
       field: 'id',
       reason: 'is taken',
     });
   const others = entryCount(tables.principals);
   if (others >= limits.maxPrincipals)
-    throw new ServiceError('CONFLICT', `there are ${others} principals, the most there can be`, {
+    throw new ServiceError('CONFLICT', `principal limit reached (${others})`, {
       reason: 'too many principals',
     });
   if (others > 0) outbox.requireRoom();

@@ -4,21 +4,21 @@ import { addressBytes } from '../../events/ip.ts';
 import type { PublicHost } from '../store.ts';
 import type { LmdbEvents } from './events.ts';
 
-/** The newest events that are looked at: some 5 ms, and at most twice as many addresses. */
+/** The number of newest events to read: some 5 ms, and at most twice as many addresses. */
 const sample = 10_000;
-/** With fewer events, one conversation may be most of them. */
+/** With fewer events, one conversation may dominate. */
 const least = 1000;
 
 /**
- * Finds an address outside of the home networks that takes part in most of the newest connections, none of whose ends is
- * at home: a sensor watches a host that `network.home` does not name. A resolver on the Internet that all home hosts ask
- * is not meant, since its connections have a home end.
+ * Finds an address outside of the home networks that takes part in most of the newest connections without a
+ * home end: a sensor watches a host that `network.home` does not include. A resolver on the Internet that
+ * home hosts query does not count, because its connections have a home end.
  */
 export class PublicHostSearch {
   readonly #events: Pick<LmdbEvents, 'rows' | 'next' | 'firstStored'>;
   readonly #isHome: IsHome;
   #found: PublicHost | undefined;
-  /** The sequence behind the events that were looked at. */
+  /** The sequence after the events that were read. */
   #end = 0;
 
   constructor(events: Pick<LmdbEvents, 'rows' | 'next' | 'firstStored'>, isHome: IsHome) {
@@ -26,7 +26,7 @@ export class PublicHostSearch {
     this.#isHome = isHome;
   }
 
-  /** As of the last time that there were many new events. */
+  /** Returns the result as of the last time that there were many new events. */
   found(): PublicHost | undefined {
     const end = this.#events.next('network');
     const from = Math.max(this.#events.firstStored('network'), end - sample);

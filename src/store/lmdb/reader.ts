@@ -33,9 +33,9 @@ import { readSteps, readTopology } from './topology/reads.ts';
 import { lastStep } from './topology/segments.ts';
 
 /**
- * Opens siem.mdb for reading; `openStore` has created it before.
+ * Opens siem.mdb for reading; `openStore` must have created it.
  *
- * @param cancelled - asked now and then by lists; once true, they end with CANCELLED
+ * @param cancelled - polled by lists from time to time; when true, they end with CANCELLED
  */
 export function openReader(dataDir: string, cancelled?: () => boolean): StoreReader {
   const root = openDatabase(join(dataDir, databaseFile), { readOnly: true });
@@ -46,14 +46,14 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
   const assets = new CachedAssets(assetLookup(tables));
   const events = new LmdbEvents(root, cancelled, assets);
   const givenUp = cancelled ?? (() => false);
-  /** Each call reads one snapshot, the newest. */
+  /** Makes each call read the newest snapshot. */
   const fresh = <A extends unknown[], R>(read: (...args: A) => R) => {
     return (...args: A): R => {
       root.resetReadTxn();
       return read(...args);
     };
   };
-  /** The same for reads that name assets. */
+  /** As `fresh`, for reads that name assets. */
   const named = <A extends unknown[], R>(read: (...args: A) => R) =>
     fresh((...args: A): R => {
       assets.refresh();

@@ -13,7 +13,7 @@ import type { ReceiptDraft, StoredReceipt } from '../store.ts';
 import type { Outbox } from './outbox.ts';
 import { lastSequence, type Tables } from './tables.ts';
 
-/** Receipts that one log entry covers: those from sequence `first` on, in order. */
+/** Receipts that one log entry covers: from sequence `first` on, in order. */
 export interface ReceiptBatch {
   readonly first: number;
   readonly entry_id: string;
@@ -21,21 +21,21 @@ export interface ReceiptBatch {
   readonly hashes: Uint8Array;
 }
 
-/** Sequences of the oldest and the newest receipt, and of the newest that an entry covers. */
+/** Sequences of the oldest and the newest receipt, and of the newest one that an entry covers. */
 interface Sequences {
   first: number;
   last: number;
   covered: number;
-  /** Receipts that no entry covers, by sensor. */
+  /** Receipts not covered by an entry, by sensor. */
   readonly waitingOf: Map<string, number>;
 }
 
 type ReceiptTables = Pick<Tables, 'receipts' | 'receiptIds' | 'receiptBatches'>;
 
 /**
- * Receipts that were given for ingest bodies. A receipt is written in the transaction that stores its events. Later one
- * transaction makes an entry of kind `ingest.receipted` of all that wait: the batch and its outbox row commit together,
- * so that each receipt is in exactly one entry.
+ * Receipts for ingest bodies. A receipt is written in the transaction that stores its events. A later
+ * transaction creates an entry of kind `ingest.receipted` for all waiting receipts: the batch and its outbox
+ * row commit together, so that each receipt is in exactly one entry.
  */
 export class Receipts {
   #known: Sequences | undefined;
@@ -47,7 +47,7 @@ export class Receipts {
     this.#max = max;
   }
 
-  /** Called after a transaction that was undone: the sequences are read again when they are needed. */
+  /** Called after an aborted transaction: the sequences are read again when needed. */
   forget(): void {
     this.#known = undefined;
   }
@@ -69,14 +69,15 @@ export class Receipts {
     return known;
   }
 
-  /** Receipts that no entry covers yet. */
+  /** Number of receipts not covered by an entry yet. */
   get waiting(): number {
     const { last, covered } = this.#sequences;
     return last - covered;
   }
 
   /**
-   * Called before anything is written. One sensor has half of the room at most: another one still finds some.
+   * Called before anything is written. One sensor may use at most half of the room, so that others still find
+   * some.
    *
    * @throws UNAVAILABLE (`receipts_full`)
    */
@@ -85,14 +86,14 @@ export class Receipts {
     if (this.waiting < this.#max && ofSensor < this.#max / 2) return;
     throw new ServiceError(
       'UNAVAILABLE',
-      `${this.waiting} receipts (${ofSensor} of this sensor) wait for the transparency log; send the body without Candor-Receipt, or again later`,
+      `${this.waiting} receipts (${ofSensor} of this sensor) wait for the transparency log; send the body without Candor-Receipt, or retry later`,
       { reason: 'receipts_full' },
     );
   }
 
   /**
-   * Adds a receipt. A request that repeats an earlier one gets the receipt of the earlier one where its body is the same,
-   * byte for byte. Within a transaction.
+   * Adds a receipt. A request that repeats an earlier one with the same body, byte for byte, gets the earlier
+   * receipt. Runs within a transaction.
    */
   give(draft: ReceiptDraft, answer: IngestAnswer, earlierId?: string): ReceiptStatement {
     const { receipts, receiptIds } = this.#tables;
@@ -109,8 +110,8 @@ export class Receipts {
   }
 
   /**
-   * Puts an entry that covers the oldest waiting receipts into the outbox. False where none waits or the outbox is full.
-   * Within a transaction.
+   * Puts an entry that covers the oldest waiting receipts into the outbox. Returns false if none wait or the
+   * outbox is full. Runs within a transaction.
    */
   cover(outbox: Pick<Outbox, 'hasRoom' | 'add'>, nowMs: number): boolean {
     if (this.waiting === 0 || !outbox.hasRoom) return false;
@@ -123,7 +124,10 @@ export class Receipts {
     return true;
   }
 
-  /** Batches whose entries the log has lost get other entries. `lasts` are their last sequences. Within a transaction. */
+  /**
+   * Creates new entries for batches whose entries the log has lost. `lasts` are their last sequences. Runs
+   * within a transaction.
+   */
   logAgain(lasts: readonly number[], outbox: Pick<Outbox, 'add'>, nowMs: number): void {
     for (const last of lasts) {
       const batch = this.#tables.receiptBatches.get(last);
@@ -131,7 +135,10 @@ export class Receipts {
     }
   }
 
-  /** Puts an entry that covers the receipts `first` ≤ sequence < `end` into the outbox; returns those that are sound. */
+  /**
+   * Puts an entry that covers the receipts `first` ≤ sequence < `end` into the outbox; returns the receipts
+   * that are not damaged.
+   */
   #log(
     first: number,
     end: number,
@@ -141,7 +148,7 @@ export class Receipts {
     const stored = Array.from({ length: end - first }, (_, i) => this.#tables.receipts.get(first + i));
     const rows = stored.filter((row) => row !== undefined);
     if (rows.length === 0) return rows;
-    // The others keep their places. No receipt has the hash that stands for a damaged one.
+    // Damaged receipts keep their leaves, with a hash that no receipt can have.
     const hashes = Buffer.concat(
       stored.map((row) => leafHash(sha256, row === undefined ? new Uint8Array() : receiptBytes(row))),
     );
@@ -157,7 +164,7 @@ export class Receipts {
     return rows;
   }
 
-  /** Removes the oldest batches while there are more receipts than are kept. */
+  /** Removes the oldest batches while there are too many receipts. */
   #forget(): void {
     const { receipts, receiptIds, receiptBatches } = this.#tables;
     for (const last of [...receiptBatches.getKeys({ limit: 2 })]) {
@@ -180,7 +187,10 @@ function countOf(counts: Map<string, number>, id: string, more: number): void {
   else counts.set(id, count);
 }
 
-/** A receipt with its place in the entry that covers it. Reads at most limits.maxReceiptsPerEntry hashes. */
+/**
+ * Returns a receipt with its place in the entry that covers it. Reads at most limits.maxReceiptsPerEntry
+ * hashes.
+ */
 export function getReceipt(tables: ReceiptTables, id: string): StoredReceipt | undefined {
   const seq = tables.receiptIds.getStrict(canonicalUuid(id) ?? '');
   const receipt = seq === undefined ? undefined : tables.receipts.getStrict(seq);

@@ -3,41 +3,43 @@ import type { Tables } from './tables.ts';
 
 interface RetentionClockOptions {
   readonly tables: Pick<Tables, 'retentionState'>;
-  /** What the host's clock says, epoch milliseconds: it can leap. */
+  /** The host's clock, epoch milliseconds: it can jump. */
   readonly now: () => number;
-  /** Milliseconds since some moment, which never leap. */
+  /** Monotonic milliseconds. */
   readonly steadyMs: () => number;
   /** When the newest event was received, epoch milliseconds; undefined without events. */
   readonly newest: () => number | undefined;
 }
 
-/** As it is written down. */
+/** The clock as stored. */
 export interface KeptClock {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** For how long it has been behind, in milliseconds of running. */
+  /** How long it has been behind, in milliseconds of running time. */
   readonly heldMs: number;
 }
 
 /**
- * The time that age goes by. What is deleted for its age is gone, so one leap of the host's clock (a battery that died, a
- * virtual machine that was woken, a time server that lies) must not make months of events old at once: what is ahead of
- * this clock by more than an hour it follows `limits.retentionClockRate` times as fast as time goes by while the service
- * runs, and believes it when it went on for `limits.retentionLeapMs`. Meanwhile it says how far it is behind. It is never
- * ahead of the host's, and where that was set back and then right again, goes on where it was.
+ * The clock that measures the age of events. Deletion is final, so a single jump of the host's clock (an
+ * empty battery, a resumed virtual machine, a wrong time server) must not make months of events expire at
+ * once. When the host's clock is ahead by more than an hour, this clock catches up
+ * `limits.retentionClockRate` times as fast as time passes while the service runs, and accepts the host's
+ * time after `limits.retentionLeapMs`. Until then it reports how far it is behind. It is never ahead of the
+ * host's clock; when that was set back and then corrected, it continues where it was.
  *
  * ```
- *   host's clock   ────────────┐ leap        ┌──────────────
+ *   host's clock   ────────────┐ jump        ┌──────────────
  *                              └─────────────┘
  *   this one       ─────────────────────────┘ …               (days later)
  * ```
  *
- * It is written down now and then, so that a start while the host's clock is wrong makes nothing old either; a service
- * that was off for long catches up the same way. Without events there is nothing to keep, and it is the host's.
+ * Its state is stored from time to time, so that a start while the host's clock is wrong does not expire
+ * events either; after a long downtime it catches up in the same way. Without events there is nothing to
+ * protect, and it follows the host's clock.
  */
 export class RetentionClock {
   readonly #options: RetentionClockOptions;
-  /** The latest time that was believed. */
+  /** The latest accepted time. */
   #at: number;
   #heldMs: number;
   #steady: number;
@@ -74,13 +76,13 @@ export class RetentionClock {
     return Math.max(0, this.#options.now() - this.now());
   }
 
-  /** Whether it is to be written down. */
+  /** Whether its state must be stored. */
   get isDue(): boolean {
     const written = this.#options.tables.retentionState.get('clock')?.at;
     return written === undefined || Math.abs(this.now() - written) >= limits.retentionClockEveryMs;
   }
 
-  /** Within a transaction. */
+  /** Runs within a transaction. */
   write(): void {
     this.now();
     const kept: KeptClock = { at: Math.floor(this.#at), heldMs: Math.floor(this.#heldMs) };
@@ -88,5 +90,5 @@ export class RetentionClock {
   }
 }
 
-/** By so much the host's clock may be ahead without having leapt. */
+/** A difference of up to this much is not a jump. */
 const leapMs = 3_600_000;

@@ -13,36 +13,37 @@ interface RetentionOptions {
   readonly events: LmdbEvents;
   readonly tables: Pick<Tables, 'expired' | 'inventoryState' | 'retentionState'>;
   readonly outbox: Pick<Outbox, 'hasRoom' | 'add'>;
-  /** Without, everything is kept. */
+  /** If absent, everything is kept. */
   readonly bounds: Bounds | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Milliseconds that never leap. */
+  /** Monotonic milliseconds. */
   readonly steadyMs: () => number;
-  /** Whether the volume has room to write what can wait. */
+  /** Whether the volume has room for writes that can be postponed. */
   readonly hasRoom: () => boolean;
   /** Runs in one transaction, flushed. */
   readonly transaction: (write: () => void) => void;
-  /** What a step takes. Default: limits.retentionStepMs. */
+  /** Duration of a step. Default: limits.retentionStepMs. */
   readonly stepMs?: number;
 }
 
 /**
- * Keeps the events within their bounds, in the thread that writes siem.mdb: the oldest blocks go, whole, in steps of some
- * 10 ms, each a transaction of its own with the account of what it took.
+ * Keeps the events within their bounds, in the store thread: removes the oldest blocks as a whole, in steps
+ * of some 10 ms. Each step is a transaction that includes the account of what it removed.
  *
  * ```
  *   blocks       | gone  gone | 812 813 814 … 1470 |          first_seq = 812
- *   explicit ids       gone … |                               follow, some at a time
+ *   explicit ids       gone … |                               follow gradually
  * ```
  *
- * Pages that are freed are used again before the file grows: it needs no compaction, and never shrinks. A full volume
- * doesn't stop this: what LMDB writes to delete takes little of the reserve, and frees more.
+ * Freed pages are reused before the file grows: it needs no compaction, and never shrinks. A full volume does
+ * not stop retention: the pages that LMDB writes to delete rows take little of the reserve, and more are
+ * freed.
  *
- * A block stays until everything that is counted of its events is committed: the inventory has read it then, and no
- * start asks for it again. Detectors that are told of earlier events at a start are told of those that are left.
+ * A block stays until everything derived from its events is committed: then the inventory has read it, and no
+ * start needs it again. At a start, detectors replay only the events that are left.
  *
- * Readers keep the snapshot that they have; the next that they take begins behind what went.
+ * Readers keep their snapshot; their next one begins after the removed events.
  */
 export class Retention {
   readonly #options: RetentionOptions;
@@ -62,12 +63,12 @@ export class Retention {
     return this.#options.bounds;
   }
 
-  /** How far the time that age goes by is behind the host's clock, in milliseconds. */
+  /** How far the retention clock is behind the host's clock, in milliseconds. */
   get behindMs(): number {
     return this.#clock.behindMs;
   }
 
-  /** The time that age goes by: epoch milliseconds, which a leap of the host's clock hardly moves. */
+  /** The time of the retention clock: epoch milliseconds, hardly affected by jumps of the host's clock. */
   get believedMs(): number {
     return this.#clock.now();
   }
@@ -76,14 +77,15 @@ export class Retention {
     return this.#expired.totals();
   }
 
-  /** One step, where there is something to do. @returns whether there may be more at once */
+  /** Runs one step if there is something to do. @returns whether there may be more to do at once */
   step(): boolean {
     const { events, now, transaction, stepMs = limits.retentionStepMs } = this.#options;
     events.refresh();
     const { leavings } = events;
     const isIdle = this.#next(this.#over()) === undefined && leavings === 0;
     if (isIdle && !this.#expired.isDue(now()) && !this.#isClockDue()) return false;
-    // Ids take longer to go than to come: the more wait, the more of the time they get, up to all that there is.
+    // Removing ids takes longer than adding them: the more wait, the larger their share of the time, up to
+    // all of it.
     const wanted = Math.max(1, leavings / leavingsPerStep, this.#isFarOver() ? stepsAtOnce : 1);
     const budgetMs = Math.min(stepMs * wanted, limits.retentionHurryMs);
     transaction(() => {
@@ -100,7 +102,7 @@ export class Retention {
     return this.#next(this.#over()) !== undefined || events.leavings > 0;
   }
 
-  /** Before the file is closed, so that the next start goes on from here. */
+  /** Called before the file is closed, so that the next start continues from here. */
   close(): void {
     if (this.#options.bounds === undefined || !this.#options.hasRoom()) return;
     this.#options.events.refresh();
@@ -118,7 +120,10 @@ export class Retention {
     } while (!isOver());
   }
 
-  /** Room that blocks made whose ids are still to go is counted as taken: until then none goes for want of room. */
+  /**
+   * Space of blocks whose ids still have to be removed counts as used: until then no block is removed for
+   * lack of space.
+   */
   #isOnItsWay(reason: ExpiryReason): boolean {
     return reason === 'bytes' && this.#options.events.leavings >= leavingsAhead;
   }
@@ -128,25 +133,25 @@ export class Retention {
     return bounds && chooseExpired(this.#counted(), bounds, over, this.#clock.now());
   }
 
-  /** Nothing but that is no reason to write on a volume that is full. */
+  /** Storing the clock alone is not worth a write on a full volume. */
   #isClockDue(): boolean {
     const { bounds, hasRoom } = this.#options;
     return bounds !== undefined && hasRoom() && this.#clock.isDue;
   }
 
-  /** By so much that what comes would outrun small steps. */
+  /** Whether new events would outrun small steps. */
   #isFarOver(): boolean {
     const { bounds } = this.#options;
     return bounds !== undefined && this.#over() > bounds.maxBytes / 20;
   }
 
-  /** Bytes past the bound, before or within a transaction. */
+  /** Bytes above the bound. Also usable within a transaction. */
   #over(): number {
     const { bounds, events } = this.#options;
     return bounds === undefined ? 0 : events.diskBytes() - bounds.maxBytes;
   }
 
-  /** The oldest blocks whose events were counted. */
+  /** The oldest blocks whose events were processed. */
   #counted(): OldBlock[] {
     const { events, tables, now } = this.#options;
     return eventTables
@@ -156,22 +161,22 @@ export class Retention {
   }
 }
 
-/** Blocks that may be ahead of their ids: so many more than needed may go. */
+/** Blocks that may be removed ahead of their ids. */
 const leavingsAhead = 2;
 
-/** How much longer a step is where events are far past the bound. */
+/** Factor for the length of a step when events are far above the bound. */
 const stepsAtOnce = 10;
 
-/** Blocks whose ids wait to go, with which a step is as long as without. */
+/** Up to this many blocks with remaining ids do not make a step longer. */
 const leavingsPerStep = 16;
 
 /**
- * The bound in bytes: the one that is set, or half of the volume, however much of it others take: so nobody who fills the
- * volume drives events out. The other half is for what the file has beside events, its free pages, the log and a backup.
- * At most three quarters of the address space that the file is mapped into.
+ * Returns the bound in bytes: the configured one, or half of the volume, regardless of other files, so that
+ * filling the volume does not displace events. The other half is for everything else in the file, its free
+ * pages, the log and a backup. At most three quarters of the address space that the file is mapped into.
  *
- * @param maxBytes - 0 where none is set
- * @param volumeBytes - 0 where the system doesn't say
+ * @param maxBytes - 0 if not configured
+ * @param volumeBytes - 0 if the system does not report it
  */
 export function byteBound(maxBytes: number, volumeBytes: number): number {
   const most = (mapSize / 4) * 3;

@@ -1,19 +1,19 @@
 import type { RuleWindow } from './tables.ts';
 
-/** How many new alerts a window of event time may have, and how long it is. */
+/** The number of new alerts allowed in a window of event time, and its length. */
 export interface Bound {
   readonly alerts: number;
   readonly windowMs: number;
 }
 
-/** Windows remembered of one bound: a day of the default length, for sensors that deliver late. */
+/** Maximum number of windows stored per limit: a day of the default length, for sensors that deliver late. */
 const maxRuleWindows = 24;
 
 /**
- * The window to which a new alert at event time `time` belongs: undefined where it would begin one. A window begins with
- * the first alert outside all others and takes what comes up to a window's length before or after its start, so that
- * neither order nor backdating opens more of them. What is older than all windows that are remembered belongs to the
- * oldest.
+ * Returns the window to which a new alert at event time `time` belongs; undefined if it would begin one. A
+ * window begins with the first alert outside all others and includes alerts up to a window's length before or
+ * after its start, so that neither reordering nor backdating opens more windows. Alerts older than all stored
+ * windows belong to the oldest.
  */
 export function windowAt(
   windows: readonly RuleWindow[],
@@ -28,8 +28,8 @@ export function windowAt(
 }
 
 /**
- * Counts one more new alert at event time `time`: the windows after it. The ids of alerts are only kept of the newest
- * window and the one before: what came longer ago is no part of what comes now.
+ * Counts one more new alert at event time `time` and returns the windows. Ids of alerts are stored only for
+ * the two newest windows: older alerts are not part of a current flood.
  */
 export function countNewAlert(
   windows: readonly RuleWindow[],
@@ -51,7 +51,7 @@ export function countNewAlert(
     );
 }
 
-/** The windows when what the window at this time counted was taken up. */
+/** Returns the windows without the ids of the window at this time. */
 export function withoutIds(
   windows: readonly RuleWindow[],
   time: number,

@@ -15,10 +15,13 @@ export interface ScanRow {
   readonly scan: Scan;
 }
 
-/** Those that have ended change no more, and may be forgotten. */
+/** Finished scans no longer change, and may be removed. */
 const isOver = ({ status }: Scan): boolean => status !== 'queued' && status !== 'running';
 
-/** Plans a new scan, or its new state. Of those that are over, the oldest beyond `max` go; `forgot` is told of each. */
+/**
+ * Plans a new scan, or its new state. Beyond `max`, the oldest finished scans are removed; `forgot` is called
+ * for each.
+ */
 export function planScan(
   tables: Tables,
   { id, ...scan }: StoredScan,
@@ -57,7 +60,7 @@ export function lastScan({ scans, scanTimes }: Tables): StoredScan | undefined {
   return undefined;
 }
 
-/** Those that wait or run, in the order in which they were asked for. */
+/** Returns the waiting and running scans, in the order in which they were requested. */
 export function unfinishedScans({ scans }: Tables): StoredScan[] {
   const found: StoredScan[] = [];
   for (const { key: id, value } of scans.getRange())
@@ -67,7 +70,7 @@ export function unfinishedScans({ scans }: Tables): StoredScan[] {
   );
 }
 
-/** One page of scans with the exact total; newest first, no more is read than the page. */
+/** Returns one page of scans with the exact total; newest first, only the page is read. */
 export function listScans(tables: Tables, query: ListQuery, cancelled: () => boolean): ListPage {
   const { shown, ...rest } =
     query.sort === 'requested_at' && boundsOnlyTime(query)
@@ -81,7 +84,7 @@ function* rows({ scans }: Tables): Generator<Row<Scan>> {
   for (const { key, value } of scans.getRange()) yield { id: key, item: value.scan };
 }
 
-/** The latest state of each scan that changed after `since` and is wanted, in order of change. */
+/** Returns the latest state of each matching scan that changed after `since`, in order of change. */
 export function replayScans(tables: Tables, since: number, filter: ListFilter, limit: number): Replay<Scan> {
   const wanted = compileScanFilter(filter);
   const head = lastSequence(tables.scanLog);

@@ -4,16 +4,17 @@ import { type Database, isReadOnly, type Key, ownBytes, type RootDatabase } from
 import { fnv } from '../../sketch/hash.ts';
 
 /*
- * A row as stored: its value, u32 CRC-32 of key and value, u32 mark. Rows of earlier versions have only the value. A
- * row whose mark has one wrong bit, or whose checksum fits although its mark does not, is damaged, not old.
+ * A row as stored: its value, u32 CRC-32 of key and value, u32 mark. Rows of earlier versions have only the
+ * value. A row whose mark has one wrong bit, or whose checksum is right although its mark is not, is damaged,
+ * not old.
  *
- * zlib's crc32 of Node takes 0.2 µs for a call and 0.5 ns for a byte, a loop in JavaScript 2 ns for a byte. CRC-32C
- * detects the same single and double flips and is not built in.
+ * Node's zlib.crc32 takes 0.2 µs per call and 0.5 ns per byte, a loop in JavaScript 2 ns per byte. CRC-32C
+ * detects the same single and double bit flips and is not built in.
  */
 const mark = 0xb5e7_a1c9;
 const sealBytes = 8;
 
-/** Stored data that does not have its checksum, or is missing. Requests that need it fail with INTERNAL. */
+/** Stored data with a wrong checksum, or missing data. Requests that need it fail with INTERNAL. */
 export class DamagedDataError extends ServiceError {
   constructor(what: string, details: Readonly<Record<string, string | number>> = {}) {
     super('INTERNAL', `stored data is damaged: ${what}; see /health`, { reason: 'data_damaged', ...details });
@@ -24,32 +25,35 @@ export class DamagedDataError extends ServiceError {
 export const isDamage = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.details?.reason === 'data_damaged';
 
-/** Tables of siem.mdb, whose rows are verified when they are read. */
+/** Tables of siem.mdb, whose rows are verified on each read. */
 export type Rows<V, K extends Key> = Pick<
   Database<V, K>,
   'doesExist' | 'getKeys' | 'getKeysCount' | 'getRange' | 'getStats' | 'clearSync' | 'removeSync'
 > & {
-  /** Undefined for a missing row, and for a damaged one of a table that leaves damaged rows out. */
+  /** Undefined for a missing row, and for a damaged row of a table that leaves damaged rows out. */
   get(key: K): V | undefined;
-  /** Throws for a damaged row, whatever the table. */
+  /** Throws for a damaged row of any table. */
   getStrict(key: K): V | undefined;
-  /** Undefined for a damaged row, whatever the table. */
+  /** Undefined for a damaged row of any table. */
   getSound(key: K): V | undefined;
   putSync(key: K, value: V): void;
-  /** Verifies rows from a key on, at most `limit`. Rows of an earlier version get their checksums, in the transaction. */
+  /**
+   * Verifies rows from a key on, at most `limit`. Rows of an earlier version get their checksums, in the
+   * transaction.
+   */
   check(start: K | undefined, limit: number): Checked<K>;
 };
 
 export interface Checked<K> {
   readonly rows: number;
   readonly damaged: readonly string[];
-  /** The key behind the last one checked; undefined at the end of the table. */
+  /** The key after the last checked one; undefined at the end of the table. */
   readonly next: K | undefined;
 }
 
 /** How damaged rows are treated. */
 export interface DamagePolicy {
-  /** Receives the table and key of each damaged row that is met. */
+  /** Receives the table and key of each damaged row. */
   onDamage?(row: string): void;
   /** Whether `get` and `getRange` leave damaged rows out. Default: they throw. */
   readonly leavesOut?: boolean;
@@ -60,7 +64,7 @@ interface Codec<V> {
   decode(bytes: Uint8Array): V;
 }
 
-/** Values as they are, in a buffer of their own. */
+/** Values unchanged, in a buffer of their own. */
 const binary: Codec<Buffer> = {
   encode: (value) => value,
   decode: (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
@@ -71,7 +75,7 @@ const json: Codec<unknown> = {
 };
 
 /**
- * Opens a table whose rows have seals. Undefined for a table that a file opened for reading does not have.
+ * Opens a table with sealed rows. Undefined for a table that is missing in a file opened for reading.
  *
  * @param encoding - default: msgpack
  */
@@ -195,7 +199,7 @@ class SealedRows<V, K extends Key> {
     this.#raw.clearSync();
   }
 
-  /** Verifies a row and decodes it. A row of an earlier version only has to be decodable. */
+  /** Verifies a row and decodes it. A row of an earlier version only has to decode. */
   #open(key: K, bytes: Uint8Array): V {
     const value = hasMark(bytes) ? bytes.subarray(0, bytes.length - sealBytes) : bytes;
     const isSound = value === bytes ? !hasDamagedMark(key, bytes) : hasChecksum(key, bytes);
@@ -229,23 +233,23 @@ function sealed(key: Key, value: Uint8Array): Buffer {
 const hasMark = (bytes: Uint8Array): boolean =>
   bytes.length >= sealBytes && wordAt(bytes, bytes.length - 4) === mark;
 
-/** Whether the checksum of a row is that of its value. */
+/** Whether the checksum of a row matches its value. */
 const hasChecksum = (key: Key, bytes: Uint8Array): boolean =>
   wordAt(bytes, bytes.length - sealBytes) === checksum(key, bytes.subarray(0, bytes.length - sealBytes));
 
-/** Whether a row without the mark once had it: one bit of the mark differs, or a checksum lies where it should. */
+/** Whether a row without the mark once had it: one bit of the mark differs, or the checksum is right. */
 function hasDamagedMark(key: Key, bytes: Uint8Array): boolean {
   if (bytes.length < sealBytes) return false;
   const other = (wordAt(bytes, bytes.length - 4) ^ mark) >>> 0;
   return (other & (other - 1)) === 0 || hasChecksum(key, bytes);
 }
 
-/** A little-endian u32. */
+/** Reads a little-endian u32. */
 export function wordAt(bytes: Uint8Array, at: number): number {
   return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
 }
 
-/** The bytes that `getBinaryFast` returned, in their length. Valid until the next read. */
+/** Returns the bytes of `getBinaryFast` in their real length. Valid until the next read. */
 export function viewOf(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
 }

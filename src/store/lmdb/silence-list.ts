@@ -15,7 +15,7 @@ export function getSilence({ silences }: SilenceTable, id: string, nowMs: number
   return row && silenceAt(row, nowMs);
 }
 
-/** One page of silences, as they are at `nowMs`; there are few, and all are read. */
+/** Returns one page of silences as of `nowMs`; there are few, and all are read. */
 export function listSilences(
   { silences }: SilenceTable,
   query: ListQuery,

@@ -9,8 +9,8 @@ import type { Actor, SilenceChanged, StoredSilence } from '../store.ts';
 import { entryCount, type Tables } from './tables.ts';
 
 /**
- * The silences, and how findings are held against them. Owned by the thread that writes; what memory holds is made of
- * the table when it is first asked after a change or an undone transaction. Changes are called within transactions.
+ * The silences and their index for matching findings. Owned by the store thread; the index is rebuilt from
+ * the table on the first use after a change or an aborted transaction. Changes are made within transactions.
  */
 export class Silences {
   readonly #table: Tables['silences'];
@@ -24,7 +24,7 @@ export class Silences {
     this.#index = undefined;
   }
 
-  /** The silence that is about this now, if one is. */
+  /** Returns the silence that matches now, if there is one. */
   find(subject: Silenceable, assetOf: AssetOf, nowMs: number): CompiledSilence | undefined {
     return this.#ready().find(subject, assetOf, nowMs);
   }
@@ -33,17 +33,17 @@ export class Silences {
     return this.#ready().get(id);
   }
 
-  /** Whether there is any. */
+  /** Whether there are any silences. */
   get any(): boolean {
     return this.#ready().size > 0;
   }
 
-  /** @throws NOT_FOUND; VERSION_MISMATCH when `version` is given and isn't the silence's. */
+  /** @throws NOT_FOUND; VERSION_MISMATCH when `version` is given and is not the silence's. */
   require(id: string, version: number | undefined): { readonly id: string; readonly row: SilenceRow } {
     const key = canonicalUuid(id);
     const row = key === undefined ? undefined : this.#table.getStrict(key);
     if (key === undefined || row === undefined)
-      throw new ServiceError('NOT_FOUND', `no silence ${id}`, { field: 'silence_id' });
+      throw new ServiceError('NOT_FOUND', `there is no silence ${id}`, { field: 'silence_id' });
     if (version !== undefined && version !== row.version)
       throw new ServiceError('VERSION_MISMATCH', `silence ${id} has version ${row.version}, not ${version}`, {
         version: row.version,
@@ -51,7 +51,7 @@ export class Silences {
     return { id: key, row };
   }
 
-  /** Where there is no room, what would have to go: of those that have ended, the one that did so first. */
+  /** Returns the silence that ended first, which makes room for a new one. */
   oldestEnded(nowMs: number): string | undefined {
     let oldest: { readonly id: string; readonly at: number } | undefined;
     for (const { key, value } of this.#table.getRange()) {
@@ -98,7 +98,10 @@ export function planSilence(
   requireEnd(expires_at, nowMs);
   const displaced = silences.full ? silences.oldestEnded(nowMs) : undefined;
   if (silences.full && displaced === undefined)
-    throw new ServiceError('CONFLICT', `there are ${limits.maxSilences} silences, and none has ended`);
+    throw new ServiceError(
+      'CONFLICT',
+      `silence limit reached (${limits.maxSilences}), and none of them has ended; remove one first`,
+    );
   return () => {
     if (displaced !== undefined) silences.remove(displaced);
     const id = uuid7(nowMs);
@@ -138,7 +141,7 @@ export function planSilenceChange(
   };
 }
 
-/** Plans the end of a silence. @throws NOT_FOUND; VERSION_MISMATCH. */
+/** Plans the removal of a silence. @throws NOT_FOUND; VERSION_MISMATCH. */
 export function planSilenceRemoval(
   silences: Silences,
   silenceId: string,

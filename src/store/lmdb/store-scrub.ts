@@ -6,22 +6,22 @@ import type { BlockStore } from './block-store.ts';
 import { DamagedBlockError } from './damaged-range.ts';
 import { entryCount, type Tables } from './tables.ts';
 
-/** Where the scrub is, kept over restarts. Times are epoch milliseconds. */
+/** Progress of the scrub, stored across restarts. Times are epoch milliseconds. */
 export interface ScrubState {
   readonly passBeganAt: number;
-  /** Undefined while the pass is under way. */
+  /** Undefined while the pass is running. */
   readonly passEndedAt?: number | undefined;
-  /** Blocks and rows that the pass checks, as counted at its begin, and those that it has checked. */
+  /** Blocks and rows to check in this pass, counted at its start, and those checked so far. */
   readonly total: number;
   readonly checked: number;
-  /** Steps that the pass takes, roughly. */
+  /** Approximate number of steps of the pass. */
   readonly steps: number;
-  /** The part under way, and the key in it from which on it is to be checked. */
+  /** The current part, and the key in it to continue at. */
   readonly part: number;
   readonly next?: unknown;
   readonly damaged: number;
   readonly lastPass?: { readonly endedAt: number; readonly damaged: number };
-  /** Damaged rows that this pass or the one before found, at most `limits.maxNamedDamage`. */
+  /** Damaged rows found by this pass or the previous one, at most `limits.maxNamedDamage`. */
   readonly rows: readonly string[];
 }
 
@@ -39,14 +39,16 @@ const nothing = { total: 0, checked: 0, steps: 0, part: 0, damaged: 0 };
 /** Rows of a table checked in one step, some ms. */
 const rowsPerStep = 2048;
 const hourMs = 3_600_000;
-/** One pass takes half a day at most, and a new one begins an hour after the one before, as in the log. */
+/**
+ * One pass takes at most half a day, and a new one begins an hour after the last one began, as in the log.
+ */
 const passMs = 12 * hourMs;
 const pauseMs = 1000;
 const saveEveryMs = 60_000;
 
 /**
- * Reads all blocks and rows of siem.mdb in the background, from disk. Damaged blocks are set aside, damaged rows are
- * counted, and what earlier versions stored gets its checksums.
+ * Reads all blocks and rows of siem.mdb in the background, from disk. Damaged blocks are set aside, damaged
+ * rows are counted, and data of earlier versions gets its checksums.
  */
 export class StoreScrub {
   readonly #parts: ScrubParts;
@@ -70,7 +72,10 @@ export class StoreScrub {
     return Math.min(pauseMs, passMs / (1 + steps));
   }
 
-  /** Checks the next block or rows, in a transaction. Behind the last the pass ends; the next step begins another. */
+  /**
+   * Checks the next block or rows, in a transaction. After the last one the pass ends; the next step begins
+   * another.
+   */
   step(): void {
     const { state } = this;
     if (state.passEndedAt !== undefined) this.#begin();
@@ -80,7 +85,7 @@ export class StoreScrub {
     if (this.state.passEndedAt !== undefined || this.#parts.now() - this.#savedAt > saveEveryMs) this.#save();
   }
 
-  /** Runs to the end of a pass. */
+  /** Runs a whole pass. */
   run(): void {
     this.#begin();
     while (this.state.passEndedAt === undefined) this.step();
@@ -117,7 +122,7 @@ export class StoreScrub {
     if (this.#parts.isWriter) process.emitWarning(`row ${row} of siem.mdb is damaged and left out`);
   }
 
-  /** Records damage in a table where no row of it is named. */
+  /** Records damage in a table of which no damaged row is named yet. */
   foundIn(table: string): void {
     if (!this.state.rows.some((row) => row.startsWith(`${table} `))) this.foundRow(`of table ${table}`);
   }
@@ -165,7 +170,7 @@ export class StoreScrub {
     this.state = { ...this.state, damaged: this.state.damaged + damaged.length };
   }
 
-  /** @param next - undefined where the part is done */
+  /** @param next - undefined if the part is done */
   #checked(count: number, next: unknown): void {
     const { checked, part } = this.state;
     this.state = {

@@ -104,7 +104,7 @@ import { Triage } from './triage.ts';
 
 export interface StoreOptions {
   readonly dataDir: string;
-  /** How long after its last occurrence, in event time, a finding still belongs to an alert. */
+  /** A finding joins an alert up to this long after the alert's last occurrence, in event time. */
   readonly alertWindowMs: number;
   /** Epoch milliseconds. */
   readonly clock?: () => number;
@@ -118,42 +118,46 @@ export interface StoreOptions {
   readonly maxAuditRecords?: number;
   /** `network.home`: addresses and CIDR blocks. Default: none. */
   readonly home?: readonly string[];
-  /** Of behaviour, that are not to run. */
+  /** Behaviour detectors to switch off. */
   readonly detectorsOff?: readonly DetectorId[];
-  /** Default: all but these. */
+  /** Default: all except `detectorsOff`. */
   readonly detectors?: () => readonly Detector[];
   /** Default: limits.eventsPerDetectorState. */
   readonly eventsPerDetectorState?: number;
-  /** What the volume has left. Default: asks the system. */
+  /** Free bytes on the volume. Default: asks the operating system. */
   readonly freeBytes?: () => number;
-  /** Milliseconds that never leap, by which what the clock says is believed. Default: those of the process. */
+  /** Monotonic milliseconds to check the clock against. Default: those of the process. */
   readonly steadyMs?: () => number;
-  /** Without it, events are kept. `maxAgeMs` 0: for as long as there is room; `maxBytes` 0: half of the volume. */
+  /** Without it, events are kept. `maxAgeMs` 0: no limit on age; `maxBytes` 0: half of the volume. */
   readonly retention?: Bounds;
-  /** `by hand`: everything is checked only when `checkAll` is called. Default: in the background. */
+  /** `by hand`: checks run only when `checkAll` is called. Default: in the background. */
   readonly scrub?: 'by hand';
 }
 
-/** Roughly what a change of an alert or an identity writes, with its indexes. */
+/** Approximate bytes that a change of an alert or an identity writes, with its indexes. */
 const smallChangeBytes = 4096;
-/** A new password ends as many sessions as a principal may have. */
+/** A new password ends up to this many sessions of the principal. */
 const passwordChangeBytes = limits.maxTokensPerPrincipal * 1024;
 const auditRecordBytes = 1024;
-/** A list of known-bad addresses without what it names: what was rejected of it, and when it ends. */
+/** A list of known-bad addresses without its indicators: rejected lines and expiry times. */
 const intelRowBytes = 2 ** 17;
 /** An asset or a service, with its indexes and history. */
 const scannedRowBytes = 2048;
 /**
- * Small blocks are merged a step (some 10 ms) at a time: under load seldom enough not to be felt, so that single
- * events don't pile up as blocks either; quickly once nothing else is to be done.
+ * Small blocks are merged a step (some 10 ms) at a time: rarely under load, to keep latency low while single
+ * events still do not pile up as blocks; quickly when idle.
  */
 const mergeWhileBusyMs = 200;
 const mergeWhileIdleMs = 10;
-/** After a transaction was undone, what memory had counted is counted anew, unless another transaction comes before. */
+/**
+ * After an aborted transaction, in-memory counters are rebuilt after this long, unless another transaction
+ * does it first.
+ */
 const afterUndoneMs = 5000;
 
 /**
- * Opens siem.mdb for writing, and creates it. The caller holds the data folder: there is one writer.
+ * Opens siem.mdb for writing, and creates it if it does not exist. The caller holds the lock on the data
+ * folder, so that there is one writer.
  *
  * @throws Error with one clear line when the file is damaged
  */
@@ -163,11 +167,11 @@ export function openStore(options: StoreOptions): Store {
   } catch (error) {
     if (!isDamagedFile(error) && !isDamage(error)) throw error;
     const file = join(options.dataDir, databaseFile);
-    throw new Error(`${file} is damaged (${error.message}): put it back from a backup`);
+    throw new Error(`${file} is damaged (${error.message}): restore it from a backup`);
   }
 }
 
-/** A file that LMDB does not open, or in which it does not find a page that another page names. */
+/** A file that LMDB cannot open, or one in which a referenced page is missing. */
 function isDamagedFile(error: unknown): error is Error {
   if (error instanceof DatabaseFileError) return true;
   return error instanceof Error && /^MDB_(CORRUPTED|PAGE_NOTFOUND)/.test(error.message);
@@ -215,7 +219,7 @@ class LmdbStore implements Store {
   #forgottenScans = 0;
   readonly #scrub: StoreScrub;
   #scrubTimer: NodeJS.Timeout | undefined;
-  /** Damage that ended the projection of events onto what is derived from them. */
+  /** Damage that stopped the projection of events onto derived data. */
   #halted: string | undefined;
 
   constructor(options: StoreOptions) {
@@ -547,7 +551,8 @@ class LmdbStore implements Store {
 
   async copyTo(folder: string): Promise<void> {
     if (this.#closing) throw new ServiceError('UNAVAILABLE', 'the store is closing');
-    if (this.#copying !== undefined) throw new ServiceError('CONFLICT', 'siem.mdb is being copied already');
+    if (this.#copying !== undefined)
+      throw new ServiceError('CONFLICT', 'a copy of siem.mdb is already running; wait until it ends');
     this.#copying = copyDatabase(this.#root, join(folder, databaseFile)).finally(() => {
       this.#copying = undefined;
     });
@@ -619,7 +624,10 @@ class LmdbStore implements Store {
     await this.#root.close();
   }
 
-  /** Nothing more is derived from events: a row that this needs is damaged. Events are stored, and counted after a repair. */
+  /**
+   * Stops deriving data from events because a row that this needs is damaged. Events are still stored, and
+   * are processed after a repair.
+   */
   #damaged(error: ServiceError): void {
     this.#noteDamage(error);
     this.#halted ??= error.message;
@@ -665,7 +673,9 @@ class LmdbStore implements Store {
     return this.#queue.submit(smallChangeBytes, plan);
   }
 
-  /** A change of assets is planned on what all events before it say, and everything in memory is written with it. */
+  /**
+   * Plans a change of assets after all earlier events were processed, and writes all in-memory state with it.
+   */
   async #changeAssets<T>(plan: (parts: AssetParts) => () => T): Promise<T> {
     const place = await this.#counted();
     return this.#change(() => {
@@ -698,8 +708,8 @@ class LmdbStore implements Store {
   }
 
   /**
-   * Reads the content of the tables that is in memory again, after a transaction was undone. In a transaction of its own:
-   * if a meta page could not be written, LMDB refuses that transaction, and nothing is read.
+   * Reloads in-memory table content after an aborted transaction. Uses a transaction of its own: if a meta
+   * page could not be written, LMDB rejects that transaction, and nothing is read.
    */
   #reload(): void {
     this.#root.transactionSync(() => {
@@ -715,7 +725,7 @@ class LmdbStore implements Store {
     if (!this.#closing) this.#goOnIn(afterUndoneMs);
   }
 
-  /** Counts the events that the inventory lacks. On a full disk it is done once something finds room. */
+  /** Processes the events that the inventory lacks. On a full disk this is retried when there is room. */
   #catchUp(): void {
     try {
       this.#rollups.complete(this.#events);
@@ -733,7 +743,9 @@ class LmdbStore implements Store {
     }
   }
 
-  /** Not all of the inventory was counted or written: a transaction that does more of it, unless another comes before. */
+  /**
+   * Schedules a transaction that continues processing or writing the inventory, unless another comes first.
+   */
   #goOnIn(delayMs: number): void {
     const at = performance.now() + delayMs;
     if (this.#inventoryTimer !== undefined && this.#inventoryDueAt <= at) return;
@@ -745,7 +757,10 @@ class LmdbStore implements Store {
     }, delayMs).unref();
   }
 
-  /** Waits for the first risk score that falls as time passes, while there is one; some that fell are one transaction. */
+  /**
+   * Waits for the next risk score that falls as time passes, if there is one; scores that fell together share
+   * one transaction.
+   */
   #awaitFall(): void {
     if (this.#fallTimer !== undefined || this.#closing) return;
     const next = this.#openAlerts.nextFall;
@@ -763,7 +778,10 @@ class LmdbStore implements Store {
     }, delayMs).unref();
   }
 
-  /** Has an entry cover the receipts that wait then; where they are too many for one, another follows at once. */
+  /**
+   * Schedules an entry that covers the waiting receipts; if there are too many for one entry, another follows
+   * at once.
+   */
   #coverReceiptsIn(delayMs: number): void {
     if (this.#receiptTimer !== undefined || this.#closing || this.#receipts.waiting === 0) return;
     this.#receiptTimer = setTimeout(() => {
@@ -778,7 +796,7 @@ class LmdbStore implements Store {
       const bytes = limits.maxReceiptsPerEntry * 1024;
       covered = await this.#queue.submit(bytes, () => () => this.#receipts.cover(this.#outbox, this.#now()));
     } catch (error) {
-      // For want of room on the disk. The receipts wait for the next interval.
+      // The disk is full. The receipts wait for the next interval.
       if (!(error instanceof ServiceError)) throw error;
     }
     const more = covered && this.#receipts.waiting >= limits.maxReceiptsPerEntry;
@@ -787,13 +805,13 @@ class LmdbStore implements Store {
 
   #inventoryStep(step: () => void): void {
     const done = this.#queue.submit(smallChangeBytes, () => step);
-    // Undone for want of room, it is counted anew from the events once something finds some.
+    // A step that was aborted because the disk is full is repeated from the events once there is room.
     done.catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
     });
   }
 
-  /** Resolves when what is stored now is counted, others being committed meanwhile. */
+  /** Resolves when all events stored at the time of the call are processed, while other commits continue. */
   async #counted(): Promise<Place> {
     const place = this.#inventory.stored;
     if (this.#halted !== undefined) throw new DamagedDataError(this.#halted);
@@ -807,8 +825,8 @@ class LmdbStore implements Store {
   }
 
   /**
-   * Whether events are taken: the volume has room, or the file itself has. What retention frees is room there and none on
-   * the volume, as the file never shrinks.
+   * Whether events are accepted: there is room on the volume, or free pages in the file. Space that retention
+   * frees is room in the file but not on the volume, because the file never shrinks.
    */
   #hasRoom(): boolean {
     const free = this.#freeBytes();
@@ -839,7 +857,7 @@ class LmdbStore implements Store {
     this.#retentionTimer = setTimeout(() => this.#retain(), delayMs).unref();
   }
 
-  /** Under load too: what comes meanwhile must find room. Commits have their turn between two steps. */
+  /** Runs under load too, because new events need room. Commits get their turn between two steps. */
   #retain(): void {
     try {
       const isMore = this.#retention.step();
@@ -853,7 +871,7 @@ class LmdbStore implements Store {
     }
   }
 
-  /** A step of the background work is due in this time, unless one is due already. */
+  /** Schedules a step of background merging, unless one is already due. */
   #mergeIn(delayMs: number): void {
     this.#mergeTimer ??= setTimeout(() => {
       this.#mergeTimer = undefined;
@@ -861,7 +879,7 @@ class LmdbStore implements Store {
     }, delayMs).unref();
   }
 
-  /** A commit that waits goes first. A full disk ends the work until something is written again. */
+  /** Waiting commits go first. A full disk stops merging until something is written again. */
   #merge(): void {
     if (this.#queue.pending > 0 || !this.#hasRoom()) return;
     try {

@@ -12,19 +12,19 @@ import { checksum, wordAt } from './seal.ts';
  * header | u32 CRC-32 of each part, 2 × columns; 0 without a part | u32 CRC-32 of all before and of the key
  * ```
  *
- * Version 1 has only the header. The addition of version 2 is never a power of two long: no single wrong bit in the header's
- * length makes one look like the other.
+ * Version 1 has only the header. The length of the addition in version 2 is never a power of two: no single
+ * wrong bit in the header's length makes one version look like the other.
  */
 const crcBytes = 4;
 const sealsBytes = (table: Table): number => crcBytes * (2 * columnNames[table].length + 1);
 
 const keyOf = (table: Table, firstSeq: number): [number, number] => [tables.indexOf(table), firstSeq];
 
-/** The header of a stored block, with what was verified of its parts. */
+/** The header of a stored block, with the verification state of its parts. */
 export class StoredHeader extends BlockHeader {
   /** The header and its checksums. */
   readonly value: Uint8Array<ArrayBuffer>;
-  /** The epoch in which each part was verified last. */
+  /** The epoch in which each part was last verified. */
   readonly #verifiedIn: number[] = [];
 
   constructor(value: Uint8Array<ArrayBuffer>) {
@@ -43,7 +43,7 @@ export class StoredHeader extends BlockHeader {
     throw new DamagedBlockError(table, firstSeq, 'its header is damaged');
   }
 
-  /** Whether a part is as it was stored; of a block of version 1, whether it has its length. */
+  /** Whether a part is unchanged; for a block of version 1, whether it has the right length. */
   verifies(part: number, bytes: Uint8Array, epoch: number): boolean {
     const column = part >>> 1;
     const length = (part & 1) === 0 ? this.codesBytes(column) : this.dictionaryBytes(column);
@@ -56,7 +56,7 @@ export class StoredHeader extends BlockHeader {
   }
 }
 
-/** The length that a header states, which `bytes` is cut to where the value is shorter. */
+/** The length stated in a header; `bytes` is shorter if the value is. */
 const lengthOf = (value: Uint8Array): number => wordAt(value, 12);
 
 /** Whether a header is of version 2. */
@@ -70,7 +70,7 @@ function isSound(header: StoredHeader, firstSeq: number): boolean {
   return checksum(keyOf(table, firstSeq), value.subarray(0, end)) === wordAt(value, end);
 }
 
-/** The header of a block with the checksums of its parts, as it is stored. */
+/** Encodes the header of a block with the checksums of its parts. */
 export function withSeals(
   firstSeq: number,
   { table, bytes }: BlockHeader,

@@ -37,70 +37,73 @@ import type { ScrubState } from './store-scrub.ts';
 import type { GraphState, StepEdges, StepRow } from './topology/graph-tables.ts';
 import type { TallyKey, TallyRow, TaughtRow } from './triage.ts';
 
-/** In the data folder. */
+/** File name in the data folder. */
 export const databaseFile = 'siem.mdb';
 
-/** An alert as stored: the resource, and what only the store needs. */
+/** An alert as stored: the resource, and fields only for the store. */
 export interface AlertRow {
   readonly id: string;
   /** Position in the sequence of changes: the key of `alertLog` that names this alert. */
   readonly seq: number;
   /** Its `alert.raised` entry is in the outbox or the log. */
   readonly raised: boolean;
-  /** Highest severity that findings gave it; what an analyst set is in the resource. */
+  /** Highest severity of its findings; an analyst's severity is in the resource. */
   readonly found: Severity;
-  /** When a finding of it came last that no silence was about, in epoch milliseconds of our clock. */
+  /** When its last finding arrived that no silence matched, in epoch milliseconds of the server clock. */
   readonly heard?: number;
-  /** Of an alert that stands for many: their addresses. */
+  /** Only for a summary alert: the addresses that it covers. */
   readonly folded?: FoldedEnds;
-  /** What its verdict taught the triage. */
+  /** The lesson that the triage learned from its verdict. */
   readonly taught?: TaughtRow;
-  /** Of its history: the number of the next record, and how many there are. Absent before the first. */
+  /** Its history: the number of the next record, and how many there are. Absent before the first. */
   readonly history?: readonly [next: number, kept: number];
   readonly alert: Alert;
 }
 
-/** New alerts of one rule, or of one rule at one host, in one window of event time that begins with the first of them. */
+/**
+ * New alerts of one rule, or of one rule at one host, in one window of event time that begins with the first
+ * alert.
+ */
 export interface RuleWindow {
   readonly start: number;
   readonly alerts: number;
-  /** Those of them that an alert which stands for many would take up; none once it has. */
+  /** Ids of the alerts that a summary alert would include; absent once it has. */
   readonly ids?: readonly string[];
 }
 
 export interface RememberedAnswer {
   readonly digest: string;
   readonly answer: IngestAnswer;
-  /** Id of the receipt that was given with it. */
+  /** Id of the receipt issued with it. */
   readonly receipt?: string;
-  /** Epoch milliseconds from which it counts no more. */
+  /** Epoch milliseconds at which it expires. */
   readonly expires: number;
 }
 
 /**
- * An audit record as stored: actor, operation and outcome, which lists filter by, and its attributes as JSON. A scan
- * takes about 1 µs a record so, and a page is put together from texts.
+ * An audit record as stored: actor, operation and outcome, which lists filter by, and its attributes as JSON.
+ * With this, a scan takes about 1 µs per record, and a page is assembled from texts.
  */
 export type AuditRow = readonly [actor: string, operation: string, outcome: string, json: string];
 
 /**
- * The tables of siem.mdb beside the events. Text from outside is never a key: it is hashed, or it is a UUID whose
- * form was checked. Values are msgpack without shared structures, because several threads read them.
+ * The tables of siem.mdb other than the events. External text is never a key: keys are hashes, or UUIDs of
+ * checked form. Values are msgpack without shared structures, because several threads read them.
  */
 export interface Tables {
   /** alert id → row */
   readonly alerts: Rows<AlertRow, string>;
-  /** alert id → what alerts are counted by */
+  /** alert id → attributes that alerts are counted by */
   readonly alertFacts: Rows<FactsRow, string>;
   /** change sequence → alert id; one key for each alert, that of its latest change */
   readonly alertLog: Rows<string, number>;
   /** [last_seen in epoch ms, alert id] → nothing */
   readonly alertTimes: Rows<true, [number, string]>;
-  /** leaf index → id of the alert whose entry stands there, as it was settled */
+  /** leaf index → id of the alert whose entry was settled there */
   readonly alertPlaces: Rows<string, number>;
-  /** The life of the log that `alertPlaces` are of; nothing in its first one */
+  /** The generation of the log that `alertPlaces` refers to; empty in the first one */
   readonly logLife: Rows<LogLife, 'life'>;
-  /** The entry with the highest leaf that was settled in this life, of whatever kind */
+  /** The settled entry of any kind with the highest leaf in this generation */
   readonly lastEntry: Rows<EntryPlace, 'last'>;
   /** deduplication key → intervals of its recent alerts, oldest alert first */
   readonly alertKeys: Rows<readonly Interval[], string>;
@@ -108,17 +111,17 @@ export interface Tables {
   readonly ruleWindows: Rows<readonly RuleWindow[], string>;
   /** [alert id, number of the note from 1] → note */
   readonly notes: Rows<AlertNote & { id: string }, [string, number]>;
-  /** [alert id, number from 0] → what happened to it */
+  /** [alert id, number from 0] → history record */
   readonly alertHistory: Rows<AlertHistoryRow, [string, number]>;
-  /** [table of events, reason] → what retention took of it */
+  /** [table of events, reason] → events that retention removed */
   readonly expired: Rows<ExpiredRow, ExpiredKey>;
-  /** what → where retention is with it */
+  /** kind → state of retention */
   readonly retentionState: Rows<KeptClock, 'clock'>;
   /** sequence → row */
   readonly outbox: Rows<OutboxRow, number>;
   /** entry id → sequence */
   readonly outboxIds: Rows<number, string>;
-  /** sequence → receipt given for an ingest body */
+  /** sequence → receipt issued for an ingest body */
   readonly receipts: Rows<ReceiptStatement, number>;
   /** receipt id → sequence */
   readonly receiptIds: Rows<number, string>;
@@ -128,7 +131,7 @@ export interface Tables {
   readonly eventSeals: Rows<SealRow, number>;
   /** [table of events, last sequence of a range] → number of its row in `eventSeals` */
   readonly eventSealPlaces: Rows<number, [Table, number]>;
-  /** table of events → the sequence from which on its rows are to be sealed; nothing while sealing is off */
+  /** table of events → the first sequence that is not sealed yet; absent while sealing is off */
   readonly sealedUpTo: Rows<number, Table>;
   /** hash of an Idempotency-Key → answer */
   readonly answers: Rows<RememberedAnswer, string>;
@@ -136,7 +139,7 @@ export interface Tables {
   readonly answerTimes: Rows<true, [number, string]>;
   /** principal id → principal */
   readonly principals: Rows<Principal, string>;
-  /** hash of a name as it is written, and as it looks → principal id */
+  /** hash of a name's spelling, and of its look → principal id */
   readonly principalNames: Rows<string, string>;
   /** jti → token */
   readonly tokens: Rows<Token, string>;
@@ -144,7 +147,7 @@ export interface Tables {
   readonly tokenTimes: Rows<true, [number, string]>;
   /** [principal id, its kind or `ended` once it was revoked, jti] → nothing */
   readonly principalTokens: Rows<true, [string, Token['kind'] | 'ended', string]>;
-  /** principal id → nothing; those who can administer */
+  /** principal id → nothing; active administrators only */
   readonly administrators: Rows<true, string>;
   /** scan id → row */
   readonly scans: Rows<ScanRow, string>;
@@ -158,83 +161,83 @@ export interface Tables {
   readonly callEntries: Rows<string, [string, number]>;
   /** asset id → row */
   readonly assets: Rows<AssetRow, string>;
-  /** address → whose it is, its newest binding */
+  /** address → its newest binding */
   readonly assetAddresses: Rows<AddressRow, string>;
   /** [address, since in epoch ms] → an earlier binding of it */
   readonly assetBindings: Rows<EarlierBinding, [string, number]>;
   /** [asset id, address that it has or had] → nothing */
   readonly assetAddressesOf: Rows<true, [string, string]>;
-  /** MAC address → whose it is, or that it is a gateway's */
+  /** MAC address → its owner, or that it belongs to a gateway */
   readonly assetMacs: Rows<MacRow, string>;
-  /** number → hosts that were seen again, later than their rows say; in order of time */
+  /** number → hosts seen later than their rows say, in order of time */
   readonly assetsSeen: Rows<readonly SeenAgain[], number>;
-  /** [asset id, number from 0] → what happened to it */
+  /** [asset id, number from 0] → history record */
   readonly assetHistory: Rows<HistoryRow, [string, number]>;
-  /** asset id that is no more → the asset that it was merged into */
+  /** id of a merged asset → the asset that it was merged into */
   readonly assetMerges: Rows<string, string>;
-  /** Alerts that are open or weigh, by the addresses of their ends, gravest first */
+  /** Alerts that are open or contribute to risk, by the addresses of their ends, highest risk first */
   readonly openAlerts: Rows<AlertEntry, AlertKey>;
-  /** asset id → its risk score, and when that falls */
+  /** asset id → its risk score, and when it falls */
   readonly assetRisks: Rows<AssetRisk, string>;
-  /** [100 − risk score, asset id] → nothing; of those at risk */
+  /** [100 − risk score, asset id] → nothing; assets at risk only */
   readonly riskRanks: Rows<true, [number, string]>;
-  /** [epoch ms from which its risk score is lower, asset id] → nothing */
+  /** [epoch ms at which its risk score falls, asset id] → nothing */
   readonly riskFalls: Rows<true, [number, string]>;
-  /** [asset id, epoch ms] → how its risk score changed then */
+  /** [asset id, epoch ms] → change of its risk score */
   readonly riskHistory: Rows<RiskChangeRow, [string, number]>;
-  /** `generation` of the bindings; `risks`: the change of alerts up to which assets know theirs */
+  /** `generation` of the bindings; `risks`: the change of alerts up to which assets are current */
   readonly assetCounters: Rows<number, AssetCounter>;
   /** service id → row */
   readonly services: Rows<ServiceRow, string>;
   /** [asset id, transport, port, address] → service id */
   readonly serviceKeys: Rows<string, ServiceKey>;
-  /** service id → what `src/inventory/client-count.ts` makes of the addresses that used it */
+  /** service id → its clients, encoded by `src/inventory/client-count.ts` */
   readonly serviceClients: Rows<Buffer, string>;
-  /** table of events → how far the inventory has read it */
+  /** table of events → progress of the inventory */
   readonly inventoryState: Rows<FoldedTo, Table>;
-  /** number → what sensors told in a batch whose events the inventory has not read yet */
+  /** number → sightings of a batch that the inventory has not processed yet */
   readonly inventoryTold: Rows<ToldRow, number>;
-  /** sequence of the channel `topology` → what was added to the graph */
+  /** sequence of the channel `topology` → additions to the graph */
   readonly topologySteps: Rows<StepRow, number>;
   /** the same sequence → its edges */
   readonly topologyStepEdges: Rows<StepEdges, number>;
   /** number → encoded edges */
   readonly topologySegments: Rows<Buffer, number>;
   readonly topologyState: Rows<GraphState, 'graph'>;
-  /** bucket → its counters, and numbers of different ones */
+  /** bucket → its counters and distinct counts */
   readonly rollupCounts: Rows<Buffer, BucketKey>;
-  /** bucket → all that is counted of it */
+  /** bucket → its complete rollup */
   readonly rollupSketches: Rows<Buffer, BucketKey>;
-  /** sequence → what is to be added to the buckets */
+  /** sequence → additions to the buckets */
   readonly rollupDeltas: Rows<Buffer, number>;
-  /** bucket → alerts that were created in it, by severity and status */
+  /** bucket → alerts last seen in it, by severity and status */
   readonly rollupAlerts: Rows<Buffer, BucketKey>;
   readonly rollupState: Rows<RollupState, 'rollups'>;
-  /** behaviour detector → what it remembers, and up to which event */
+  /** behaviour detector → its state, and up to which event */
   readonly behaviourState: Rows<Buffer, string>;
   /** number → a finding in stored events that waits for the outbox to have room */
   readonly waitingFindings: Rows<FoundInEvents, number>;
   /** rule id → rule */
   readonly rules: Rows<RuleRow, string>;
-  /** Of all rules: their version, the correlations among them, and what these remember up to a row of inputs */
+  /** For all rules: their version, their correlations, and the state of these up to a row of inputs */
   readonly rulesState: Rows<Buffer, 'version' | 'correlations' | 'state'>;
-  /** sequence → inputs of correlations that are not in what they remember yet */
+  /** sequence → inputs that the state of correlations does not include yet */
   readonly correlationInputs: Rows<TakenInputs, number>;
   /** intel list id → list */
   readonly intelLists: Rows<IntelRow, string>;
   /** [intel list id, number from 0] → a piece of its index, by `encodeIndicators` */
   readonly intelContents: Rows<Buffer, [string, number]>;
-  /** intel list id → how often events met it */
+  /** intel list id → number of hits */
   readonly intelHits: Rows<IntelHits, string>;
-  /** Changes of intel lists so far; with what their indexes are hashed */
+  /** Number of changes of intel lists; seed of their indexes */
   readonly intelState: Rows<number, 'version' | 'seed'>;
   /** silence id → silence */
   readonly silences: Rows<SilenceRow, string>;
-  /** what the triage learned in general */
+  /** The learned triage model */
   readonly triageState: Rows<TriageState, 'model'>;
-  /** a rule, or an address at one end → what analysts found of its alerts */
+  /** a rule, or an address at one end → verdicts of analysts on its alerts */
   readonly triageTallies: Rows<TallyRow, TallyKey>;
-  /** how far the check of everything is */
+  /** progress of the scrub */
   readonly scrubState: Rows<ScrubState, 'siem'>;
 }
 
@@ -305,8 +308,8 @@ export const laterTables: readonly (keyof Tables)[] = [
 ];
 
 /**
- * Tables whose damaged rows are never left out: without a row of identities, of what the log covers, of rules and known
- * indicators, or of where a job stands, an answer or a change would be wrong, not only incomplete.
+ * Tables whose damaged rows are never left out: without a row of identities, of log coverage, of rules and
+ * known indicators, or of the progress of a job, a response or change would be wrong, not only incomplete.
  */
 const strictTables: ReadonlySet<keyof Tables> = new Set([
   ...(['principals', 'principalNames', 'tokens', 'tokenTimes', 'principalTokens', 'administrators'] as const),
@@ -324,7 +327,10 @@ const strictTables: ReadonlySet<keyof Tables> = new Set([
   ] as const),
 ]);
 
-/** @param onDamage - receives damaged rows that are read, which all but the strict tables leave out; default: all throw */
+/**
+ * @param onDamage - receives damaged rows, which all tables except the strict ones leave out; default: all
+ * tables throw
+ */
 export function openTables(root: RootDatabase, onDamage?: (row: string) => void): Tables {
   const open = <Name extends keyof Tables>(
     name: Name,
@@ -413,13 +419,13 @@ export function openTables(root: RootDatabase, onDamage?: (row: string) => void)
   };
 }
 
-/** The highest key of a table keyed by a sequence; 0 while it is empty. */
+/** Returns the highest key of a table keyed by a sequence; 0 if it is empty. */
 export function lastSequence(table: Rows<unknown, number>): number {
   for (const key of table.getKeys({ reverse: true, limit: 1 })) return key;
   return 0;
 }
 
-/** Entries of a table, without counting them. */
+/** Returns the number of entries of a table from its statistics, in constant time. */
 export function entryCount(table: { getStats(): object }): number {
   return (table.getStats() as { readonly entryCount: number }).entryCount;
 }

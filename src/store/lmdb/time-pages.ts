@@ -6,10 +6,13 @@ import type { Rows } from './seal.ts';
 import { entryCount } from './tables.ts';
 
 type TimeKey = [number, string];
-/** The part of a table that this reads; its keys are times (epoch ms) with ids. */
+/** The part of a table that is read here; its keys are times (epoch ms) with ids. */
 type ByTime = Pick<Rows<unknown, TimeKey>, 'getKeys' | 'getKeysCount' | 'getStats'>;
 
-/** The keys of a range of time, in the order of the query. A time alone sorts before all keys of that time. */
+/**
+ * Returns the key range for a range of time, in the order of the query. A time alone sorts before all keys of
+ * that time.
+ */
 export function timeRange({ from, to, order }: Pick<ListQuery, 'from' | 'to' | 'order'>) {
   const [first, last] = order === 'asc' ? [from, to] : [to, from];
   return {
@@ -20,8 +23,8 @@ export function timeRange({ from, to, order }: Pick<ListQuery, 'from' | 'to' | '
 }
 
 /**
- * Places of a list that is sorted by time and bounded by nothing else: no more is read than the page. The keys of a
- * range are counted, at 0.06 µs each; after a place it goes on in constant time.
+ * Returns places of a list that is sorted by time and filtered by nothing else: reads only the page. The keys
+ * of a range are counted, at 0.06 µs each; after a place it continues in constant time.
  */
 export function placesByTime(
   index: ByTime,
@@ -30,7 +33,7 @@ export function placesByTime(
   offset: number,
 ): Found {
   if (after !== undefined && typeof after.value !== 'number')
-    throw invalidField('cursor', 'is not one that this service made');
+    throw invalidField('cursor', 'is not a cursor of this service');
   const range = timeRange(query);
   // A copy, because lmdb-js writes to the options of a count.
   const total =

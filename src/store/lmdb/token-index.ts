@@ -1,7 +1,7 @@
 import type { Token } from '../store.ts';
 import { entryCount, type Tables } from './tables.ts';
 
-/** Where a token stands in the index of its principal's tokens: revoked ones are kept only to be seen. */
+/** State of a token in the index of its principal's tokens: revoked ones are stored only for display. */
 export type TokenState = Token['kind'] | 'ended';
 
 const stateOf = (token: Token): TokenState => (token.revoked_at === undefined ? token.kind : 'ended');
@@ -11,19 +11,19 @@ const rangeOf = (principalId: string, state: TokenState) => ({
   end: [principalId, state, '\uffff'] as [string, TokenState, string],
 });
 
-/** Tokens of a principal, oldest first, as their keys are UUIDv7; at most `limit`. */
+/** Returns tokens of a principal, oldest first, as their keys are UUIDv7; at most `limit`. */
 export function tokensOf(tables: Tables, principalId: string, state: TokenState, limit?: number): Token[] {
   const range = { ...rangeOf(principalId, state), ...(limit === undefined ? {} : { limit }) };
   const keys = [...tables.principalTokens.getKeys(range)];
   return keys.flatMap(([, , jti]) => tables.tokens.get(jti) ?? []);
 }
 
-/** Counted at 0.06 µs each. */
+/** Counts tokens, at 0.06 µs each. */
 export function tokenCount(tables: Tables, principalId: string, state: TokenState): number {
   return tables.principalTokens.getKeysCount(rangeOf(principalId, state));
 }
 
-/** Stores a token, new or changed, and its place in the indexes. Within a transaction. */
+/** Stores a token, new or changed, and updates the indexes. Runs within a transaction. */
 export function putToken(tables: Tables, token: Token, before?: Token): void {
   const { tokens, tokenTimes, principalTokens } = tables;
   tokens.putSync(token.jti, token);
@@ -35,7 +35,7 @@ export function putToken(tables: Tables, token: Token, before?: Token): void {
   principalTokens.putSync([token.principal_id, state, token.jti], true);
 }
 
-/** Forgets a token. Within a transaction. */
+/** Removes a token. Runs within a transaction. */
 export function removeToken({ tokens, tokenTimes, principalTokens }: Tables, token: Token): void {
   tokens.removeSync(token.jti);
   principalTokens.removeSync([token.principal_id, stateOf(token), token.jti]);
@@ -43,7 +43,7 @@ export function removeToken({ tokens, tokenTimes, principalTokens }: Tables, tok
     tokenTimes.removeSync([Date.parse(token.expires_at), token.jti]);
 }
 
-/** The index by principal of a file that has none yet, or not of all tokens. Within a transaction. */
+/** Builds the index by principal if it is missing or incomplete. Runs within a transaction. */
 export function completeTokenIndex({ tokens, principalTokens }: Tables): void {
   if (entryCount(principalTokens) === entryCount(tokens)) return;
   principalTokens.clearSync();

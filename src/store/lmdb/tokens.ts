@@ -13,17 +13,21 @@ import type { Outbox } from './outbox.ts';
 import type { Tables } from './tables.ts';
 import { putToken, removeToken, tokenCount, tokensOf } from './token-index.ts';
 
-/** How long an ended session can still be looked at. */
+/** How long an expired session stays visible. */
 const keptAfterExpiryMs = 24 * 3600 * 1000;
-/** Ended tokens removed with each one that is added or ends: more than there come, so that none pile up. */
+/**
+ * Ended tokens removed with each one that is added or ends: more than are added, so that the table does not
+ * grow.
+ */
 const sweptAtOnce = 4;
 
 /**
- * Plans a new token with its log entry. A session is a login, so the principal's `last_login_at` moves with it, and the
- * oldest session ends where there are too many.
+ * Plans a new token with its log entry. A session is a login, so it updates the principal's `last_login_at`,
+ * and ends the oldest session if there are too many.
  *
- * @param believedMs - by which expired tokens are removed: a leap of the clock must not remove any for good
- * @throws CONFLICT for a jti that exists and for one long-lived token too many, NOT_FOUND for an unknown principal.
+ * @param believedMs - time for removing expired tokens: a jump of the clock must not remove any for good
+ * @throws CONFLICT for a jti that exists and for a long-lived token above the limit; NOT_FOUND for an unknown
+ * principal.
  */
 export function planToken(
   tables: Tables,
@@ -34,10 +38,15 @@ export function planToken(
   believedMs: number,
 ): () => { readonly ended: readonly string[] } {
   if (tables.tokens.doesExist(token.jti))
-    throw new ServiceError('CONFLICT', `a token ${token.jti} exists`, { field: 'jti', reason: 'is taken' });
+    throw new ServiceError('CONFLICT', `jti: a token ${token.jti} exists`, {
+      field: 'jti',
+      reason: 'is taken',
+    });
   const principal = tables.principals.get(token.principal_id);
   if (principal === undefined)
-    throw new ServiceError('NOT_FOUND', `no principal ${token.principal_id}`, { field: 'principal_id' });
+    throw new ServiceError('NOT_FOUND', `there is no principal ${token.principal_id}`, {
+      field: 'principal_id',
+    });
   const displaced = displacedBy(tables, token, believedMs);
   const ended = displaced.filter((each) => isLive(each, nowMs));
   outbox.requireRoom(1 + ended.length);
@@ -54,8 +63,8 @@ export function planToken(
 }
 
 /**
- * Plans the exchange of a session's refresh secret. One that isn't current has been used before: the session ends,
- * whoever holds its other secrets. (The caller has seen that it is one of the session's.)
+ * Plans the exchange of a session's refresh secret. A secret that is not current has been used before: the
+ * session ends for all holders. (The caller has verified that it is one of the session's.)
  */
 export function planRotation(
   tables: Tables,
@@ -78,7 +87,7 @@ export function planRotation(
   };
 }
 
-/** Plans a revocation with its log entry; the result is false when there is nothing to revoke. */
+/** Plans a revocation with its log entry; results in false if there is nothing to revoke. */
 export function planRevocation(
   tables: Tables,
   outbox: Outbox,
@@ -95,12 +104,12 @@ export function planRevocation(
   };
 }
 
-/** Sessions of a principal that can be used, oldest first. */
+/** Returns the usable sessions of a principal, oldest first. */
 export function liveSessions(tables: Tables, principalId: string, nowMs: number): Token[] {
   return tokensOf(tables, principalId, 'session').filter((token) => isLive(token, nowMs));
 }
 
-/** Revokes a token that was not, with its outbox row. The oldest revoked ones go. Within a transaction. */
+/** Revokes a live token, with its outbox row. Removes the oldest revoked ones. Runs within a transaction. */
 export function revoke(tables: Tables, outbox: Outbox, token: Token, by: Actor, nowMs: number): void {
   putToken(tables, { ...token, revoked_at: new Date(nowMs).toISOString() }, token);
   outbox.add(tokenRevoked(token.jti, by.id), nowMs, by.call);
@@ -110,7 +119,10 @@ export function revoke(tables: Tables, outbox: Outbox, token: Token, by: Actor, 
     removeToken(tables, oldest);
 }
 
-/** Plans to note when tokens were last presented; never earlier than is known, unless a clock that was ahead said it. */
+/**
+ * Plans to record when tokens were last presented; never earlier than stored, unless the stored time is from
+ * a clock that was ahead.
+ */
 export function planTokenUse(tables: Tables, uses: ReadonlyMap<string, string>, nowMs: number): () => void {
   const latest = new Date(nowMs + limits.maxClockJumpMs).toISOString();
   return () => {
@@ -125,8 +137,8 @@ export function planTokenUse(tables: Tables, uses: ReadonlyMap<string, string>, 
 }
 
 /**
- * One page, with the exact total, of tokens as they are at `nowMs`: of what is shown of them. With a filter, every
- * token is read.
+ * Returns one page, with the exact total, of tokens as of `nowMs`, without hashes. With a filter, every token
+ * is read.
  */
 export function listTokens(
   { tokens }: Tables,
@@ -148,10 +160,10 @@ export function listTokens(
 }
 
 /**
- * What a new token takes the place of: the oldest sessions of its principal, which are also the first to expire (more
- * than one only in a file from before there was a limit); or a long-lived token that has expired.
+ * Returns the tokens that a new one replaces: the oldest sessions of its principal, which also expire first
+ * (more than one only in a file from before there was a limit), or an expired long-lived token.
  *
- * @throws CONFLICT where none has.
+ * @throws CONFLICT if no long-lived token has expired.
  */
 function displacedBy(tables: Tables, { principal_id, kind }: Token, nowMs: number): Token[] {
   const excess = tokenCount(tables, principal_id, kind) + 1 - limits.maxTokensPerPrincipal;
@@ -159,7 +171,7 @@ function displacedBy(tables: Tables, { principal_id, kind }: Token, nowMs: numbe
   if (kind === 'session') return tokensOf(tables, principal_id, kind, Math.min(excess, sweptAtOnce));
   const expired = tokensOf(tables, principal_id, kind).find((token) => !isLive(token, nowMs));
   if (expired !== undefined) return [expired];
-  const reason = `has ${limits.maxTokensPerPrincipal} tokens, the most there can be; revoke one`;
+  const reason = `has ${limits.maxTokensPerPrincipal} tokens, which is the limit; revoke one`;
   throw new ServiceError('CONFLICT', `principal ${principal_id} ${reason}`, {
     field: 'principal_id',
     reason,
@@ -175,7 +187,7 @@ function sweep(tables: Tables, nowMs: number): void {
   }
 }
 
-/** Compares in a time that tells nothing of where they differ. */
+/** Compares in constant time. */
 function sameText(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

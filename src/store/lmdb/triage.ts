@@ -15,14 +15,18 @@ import { keyHash } from './key-hash.ts';
 import { type AlertRow, entryCount, type Tables } from './tables.ts';
 
 /**
- * Counted keys: the hash of a rule, and of a rule with a source or target address. Rows of earlier versions that
- * count an address for all rules are not read any more, and go as the oldest when there are too many.
+ * Keys of tallies: the hash of a rule, or of a rule with a source or target address. Rows of earlier versions
+ * that count an address for all rules are no longer read, and are removed as the oldest when there are too
+ * many.
  */
 export type TallyKey = [of: 'rule' | 'source' | 'target', what: string];
-/** Something wrong, nothing wrong, of that the rule mistaken; epoch milliseconds of the last verdict. */
+/**
+ * Verdicts that confirm a problem, that do not, and, of the latter, that the rule was mistaken; epoch
+ * milliseconds of the last verdict.
+ */
 export type TallyRow = readonly [wrong: number, harmless: number, mistaken: number, at: number];
 
-/** What the verdict of an alert taught, kept with the alert so that it can be taken back. */
+/** The lesson learned from an alert's verdict, stored with the alert so that it can be undone. */
 export interface TaughtRow {
   readonly lesson: Lesson;
   readonly outcome: Outcome;
@@ -36,26 +40,26 @@ const untaught: TriageState = {
   updatedAt: 0,
 };
 
-/** Of tallies that are too many, so many go at once: the part of all that was judged longest ago. */
+/** When there are too many tallies, this fraction is removed at once: those with the oldest verdicts. */
 const forgottenShare = 16;
 
 type Row = Pick<AlertRow, 'alert' | 'folded'>;
 
 /**
- * Triage of alerts as they are saved, by the model of `src/triage`: a verdict with its reasons for each new alert and
- * whenever something changes that it looks at; and learning from the verdicts of analysts. An alert that was triaged
- * keeps its verdict while it stays as it is, whatever is learned meanwhile.
+ * Triages alerts as they are saved, by the model of `src/triage`: gives a verdict with its reasons to each
+ * new alert and whenever an input of the model changes, and learns from the verdicts of analysts. An
+ * unchanged alert keeps its verdict, whatever is learned later.
  *
- * All is called within transactions, and `reload` after one that was undone. Triage takes 7 µs, 14 with 40,000 tallies to
- * look things up in; learning takes 60, and a change that is none to triage 0.1.
+ * All methods are called within transactions, and `reload` after an aborted one. Triage takes 7 µs, or 14 µs
+ * with 40,000 tallies; learning takes 60 µs, and a change that is irrelevant to triage 0.1 µs.
  */
 export class Triage {
-  /** Owned here, read anew after an undone transaction. */
+  /** Owned here, read again after an aborted transaction. */
   #state: TriageState = untaught;
   #model = new Model();
-  /** False while nothing was ever judged: then there is nothing to look up. */
+  /** False before the first verdict: then there is nothing to look up. */
   #anyTallies = false;
-  /** How often tallies were forgotten since this was opened. */
+  /** Number of tallies removed since this was opened. */
   #forgotten = 0;
   readonly #tables: Tables;
   readonly #isHome: IsHome;
@@ -79,7 +83,10 @@ export class Triage {
     return this.#forgotten > 0 ? { maxTriageTallies: this.#forgotten } : {};
   }
 
-  /** The verdict of an alert that is new or changed in what matters; nothing for others, which keep theirs. */
+  /**
+   * Returns the verdict of an alert that is new or changed in a relevant way; empty for others, which keep
+   * theirs.
+   */
   verdictFor(before: Row | undefined, after: Row, nowMs: number): Pick<Alert, 'ai_verdict'> {
     const known = after.alert.ai_verdict !== undefined && before !== undefined;
     if (known && !changedMaterially(before.alert, after.alert)) return {};
@@ -89,7 +96,7 @@ export class Triage {
     return { ai_verdict: { ...verdict, model, at: new Date(nowMs).toISOString() } };
   }
 
-  /** What the alert's verdict teaches, where it is another than before; that of before is taken back first. */
+  /** Learns from the alert's verdict if it changed, after undoing the lesson of the previous one. */
   taughtBy(before: AlertRow | undefined, after: Row, nowMs: number): Pick<AlertRow, 'taught'> {
     const verdict = after.alert.verdict;
     const former = before?.taught;
@@ -108,7 +115,7 @@ export class Triage {
     return taught === undefined ? {} : { taught };
   }
 
-  /** The verdict is held against what the model says now, before it learns from it. */
+  /** Compares the verdict with the model's prediction before learning from it. */
   #teach(row: Row, verdict: Lesson['verdict']): TaughtRow {
     const about = this.#caseOf(row);
     const values = valuesOf(about);
@@ -174,7 +181,7 @@ export class Triage {
     return bytes && this.#isHome(bytes);
   }
 
-  /** Of the assets that have its addresses now, as they are stored. */
+  /** Returns the highest criticality of the assets that currently have its addresses, as stored. */
   #criticalityOf({ src_ip, dst_ip }: Alert): Case['criticality'] {
     const { assets, assetAddresses } = this.#tables;
     let highest = -1;

@@ -1,15 +1,15 @@
 import { within } from './inventory/grouped-rows.ts';
 import type { Rows } from './seal.ts';
 
-/** Rows of a history are keyed by what they are of, and a number that grows. */
+/** Rows of a history are keyed by owner and an increasing number. */
 type HistoryTable<V> = Pick<Rows<V, [string, number]>, 'getRange' | 'removeSync'>;
 
-/** Past its limit, so many rows go at once: what it costs to find the oldest is spread. */
+/** Number of rows removed at once at the limit, to spread the cost of finding the oldest. */
 export const slackOf = (limit: number): number => Math.ceil(limit / 10);
 
 /**
- * Takes the oldest rows out of one history, so that `limit` are left; what people did stays for as long as there is
- * anything else. Within a transaction.
+ * Removes the oldest rows of one history, so that `limit` are left; rows of users' changes are removed last.
+ * Runs within a transaction.
  */
 export function trimHistory<V>(
   table: HistoryTable<V>,

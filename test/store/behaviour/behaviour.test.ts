@@ -187,5 +187,5 @@ test('a detector on which an event throws is set aside, and the events are count
   await settled(store);
   expect(found(reader)).toEqual({});
   expect((await store.status()).events).toEqual({ network: 5, dns: 2 });
-  expect(warned.join('\n')).toContain('every-fifth is set aside until the next start: Error: a bug');
+  expect(warned.join('\n')).toContain('every-fifth is disabled until the next start: Error: a bug');
 });

@@ -1,17 +1,20 @@
 import { hashText } from '../../../detect/behaviour/distinct-names.ts';
 import type { AddressList } from '../../../events/column-readers.ts';
 
-/** IPv4 addresses whose texts are kept, by a hash; the next in its place drives one out. 2 MB when all are in use. */
+/**
+ * Bits of the slot number in the cache of IPv4 address texts. A slot holds one address, by hash; another one
+ * evicts it. 2 MB when full.
+ */
 const slotBits = 15;
 
 /**
- * Texts of addresses, and their hashes, block after block. Most addresses of a block were in the one before: their
- * texts then are the same strings, which the tables of detectors find without reading them.
+ * Cached texts and hashes of addresses. Most addresses of a block were in the previous one: their texts are
+ * then the same string objects, which the tables of detectors find without comparing characters.
  */
 export class AddressTexts {
-  /** What `at` found. */
+  /** Result of `at`. */
   text = '';
-  /** `hashText` of it. */
+  /** `hashText` of `text`. */
   hash = 0;
   readonly #addresses = new Uint32Array(2 ** slotBits);
   readonly #texts: string[] = new Array<string>(2 ** slotBits).fill('');

@@ -18,23 +18,23 @@ import type { Tables } from '../tables.ts';
 import { FlowViews } from './flow-view.ts';
 import { LookupView } from './lookup-view.ts';
 
-/** What a detector remembered at a moment, and the first event of each table that isn't in it. */
+/** A detector's state at some point, and the first event of each table that is not included. */
 interface KeptState {
   readonly version: number;
   readonly next: Readonly<Record<Table, number>>;
   readonly state: unknown;
-  /** Receipt time of the newest event that it counted: epoch milliseconds. Missing in older files. */
+  /** Receipt time of the newest included event: epoch milliseconds. Absent in older files. */
   readonly received?: number;
 }
 
 interface Running {
   readonly detector: Detector;
-  /** The first event of each table that it was not told of. */
+  /** The first event of each table that the detector has not received. */
   readonly next: Record<Table, number>;
-  /** Events that it was told of since its state was written. */
+  /** Events received since its state was written. */
   unkept: number;
   keptAt: number;
-  /** What writing its state took last. */
+  /** Duration of the last write of its state. */
   keepingMs: number;
 }
 
@@ -44,43 +44,43 @@ export interface BehaviourOptions {
   readonly isHome: IsHome;
   readonly detectors: () => readonly Detector[];
   readonly found: Pick<FindingsInEvents, 'add'>;
-  /** Events after which what a detector remembers is written. */
+  /** Events after which a detector's state is written. */
   readonly eventsPerState: number;
 }
 
 /**
- * Runs the behaviour detectors over stored events, in the thread that writes siem.mdb: a part of the inventory, whose
- * position says up to where events were counted. What was found is raised in the transaction that commits the
- * position:
+ * Runs the behaviour detectors over stored events, in the store thread. Part of the inventory, whose position
+ * says which events were processed. Findings are raised in the transaction that commits the position:
  *
  * ```
  *   events     … 41 42 43 44 45 46 47 48
- *   state             ^                     of each detector, written now and then
- *   position                ^               committed with the alerts of all before it
+ *   state             ^                     of each detector, written from time to time
+ *   position                ^               committed with the alerts of all earlier events
  *   memory     = state + 43 44 + 45 46
  * ```
  *
- * After a crash or an undone transaction a detector is told again of what came between its state and the position, and
- * what it finds there was raised before: nothing is raised twice or lost. Refreshes that waited are lost with the memory,
- * so these findings refresh their alerts, and `settle` recalls even where no new event does.
+ * After a crash or an aborted transaction a detector receives the events between its state and the position
+ * again. Its findings for these were raised before: none is raised twice or lost. Pending refreshes are lost
+ * with the memory, so these findings refresh their alerts, and `settle` recalls the state even if no new
+ * event does.
  *
- * A detector on which an event throws (a bug) is set aside until the next start; the others go on.
+ * A detector that throws on an event (a bug) is disabled until the next start; the others continue.
  */
 export class Behaviour implements FlowFold {
   readonly #options: BehaviourOptions;
   readonly #flows = new FlowViews();
   readonly #lookup: LookupView;
-  /** Undefined when memory has nothing yet, or nothing any more. */
+  /** Undefined when memory is empty: before the first use and after `forget`. */
   #running: Running[] | undefined;
-  /** Events are told again: their findings were raised before, and refresh the alerts. */
+  /** Events are replayed: their findings were raised before, and refresh the alerts. */
   #isRecalling = false;
   #keepsAll = false;
-  /** When alerts of what goes on are refreshed next, by performance.now(). */
+  /** When alerts of ongoing activity are refreshed next, by performance.now(). */
   #refreshAt = 0;
-  /** When the newest event that detectors know was received, and the first one after the clock was set back. */
+  /** When the newest processed event was received, and the first one after the clock was set back. */
   #received = 0;
   #setBackAt: number | undefined;
-  /** Which part of event time, of `judgedMs`, the newest events are of. */
+  /** The part of event time, in units of `judgedMs`, of the newest events. */
   #judgedTo = Number.NEGATIVE_INFINITY;
 
   constructor(options: BehaviourOptions) {
@@ -88,7 +88,7 @@ export class Behaviour implements FlowFold {
     this.#lookup = new LookupView(options.isHome);
   }
 
-  /** States are written now and then, and need no transaction of their own. */
+  /** Always 0: states are written from time to time, and need no transaction of their own. */
   readonly dirty = 0;
 
   begin(block: EventBlock, from: number): void {
@@ -141,13 +141,16 @@ export class Behaviour implements FlowFold {
     this.#keepsAll = false;
   }
 
-  /** With the next write, so that the next start has nothing to tell again. */
+  /** Writes all states with the next write, so that the next start has nothing to replay. */
   keepAll(): void {
     this.#keepsAll = true;
     this.#refreshAt = 0;
   }
 
-  /** Refreshes alerts of what goes on, once no event waits. Returns milliseconds after which more of that is due. */
+  /**
+   * Refreshes alerts of ongoing activity when no event is pending. Returns milliseconds after which more is
+   * due.
+   */
   settle(): number | undefined {
     this.#running ??= this.#recall();
     const waits = () => this.#running?.some(({ detector }) => detector.left.stale > 0) === true;
@@ -156,20 +159,20 @@ export class Behaviour implements FlowFold {
     return waits() ? Math.max(1, this.#refreshAt - performance.now()) : undefined;
   }
 
-  /** The transaction was undone: what memory holds may never have been. */
+  /** Called after an aborted transaction: memory may hold state that was never committed. */
   forget(): void {
     this.#running = undefined;
     this.#flows.clear();
   }
 
-  /** How often something was not counted, since the detectors were made. */
+  /** How often events were dropped or keys forgotten, since the detectors were created. */
   limitsReached(): Partial<Record<LimitName, number>> {
     const reached: Partial<Record<LimitName, number>> = {};
     for (const { limit, times } of this.detectorLimits()) reached[limit] = (reached[limit] ?? 0) + times;
     return reached;
   }
 
-  /** The same by detector. */
+  /** As `limitsReached`, per detector. */
   detectorLimits(): DetectorLimit[] {
     return (this.#running ?? []).flatMap(({ detector: { card, left } }) => {
       const reached = { maxBehaviourDelay: left.late, maxDetectorKeys: left.forgotten };
@@ -179,8 +182,8 @@ export class Behaviour implements FlowFold {
   }
 
   /**
-   * Restarts the detectors once the clock has been behind known events for an hour: windows that end in the future would
-   * count every new event as late.
+   * Restarts the detectors when the clock has been behind processed events for an hour: windows that end in
+   * the future would count every new event as late.
    */
   #followClock(block: EventBlock, row: number): void {
     const receipt = block.numbers('received_at').at(row);
@@ -200,7 +203,10 @@ export class Behaviour implements FlowFold {
     this.#setBackAt = undefined;
   }
 
-  /** Whether what was told is judged first: what is of another time moves windows on, and those before go unjudged. */
+  /**
+   * Whether earlier events must be evaluated first: an event of another part of time moves windows forward,
+   * and the earlier ones would not be evaluated.
+   */
   #isOfAnotherTime(time: number): boolean {
     const part = Math.floor(time / judgedMs);
     if (part <= this.#judgedTo && part >= this.#judgedTo - limits.maxEventDelayMs / judgedMs) return false;
@@ -208,10 +214,13 @@ export class Behaviour implements FlowFold {
     return true;
   }
 
-  /** One detector after the other is told of all rows that wait: its code and its tables then stay near. */
+  /**
+   * Passes all waiting rows to one detector after the other, which keeps its code and tables in the
+   * processor's cache.
+   */
   #tellFlows(): void {
     const { views, first, size } = this.#flows;
-    // Which is another list once one of them is set aside.
+    // `#setAside` replaces the list; this loop continues over the old one.
     for (const running of this.#running!) {
       const { detector, next } = running;
       if (detector.flow === undefined) continue;
@@ -236,7 +245,7 @@ export class Behaviour implements FlowFold {
     }
   }
 
-  /** All detectors know the events before this one. */
+  /** Records that all detectors have received the events before this one. */
   #told(table: Table, next: number): void {
     for (const running of this.#running!) {
       if (next <= running.next[table]) continue;
@@ -260,7 +269,7 @@ export class Behaviour implements FlowFold {
   }
 
   #judge(refreshes: boolean, tellOf: (detector: Detector) => Tell): void {
-    // As above.
+    // As in `#tellFlows`.
     for (const running of this.#running!) {
       const { detector } = running;
       try {
@@ -274,12 +283,10 @@ export class Behaviour implements FlowFold {
   #setAside(running: Running, error: unknown): void {
     this.#running = this.#running!.filter((one) => one !== running);
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    process.emitWarning(
-      `the detector ${running.detector.card.id} is set aside until the next start: ${reason}`,
-    );
+    process.emitWarning(`detector ${running.detector.card.id} is disabled until the next start: ${reason}`);
   }
 
-  /** Detectors as they were when the events before the committed position had been told. */
+  /** Restores the detectors to their state after the events before the committed position. */
   #recall(): Running[] {
     const { tables, detectors } = this.#options;
     const end = (table: Table) => countedTo(tables, this.#options.events, table);
@@ -345,8 +352,8 @@ export class Behaviour implements FlowFold {
   }
 
   /**
-   * Ids of the events that show it, those that are still stored, and the principals that sent these or the newest events
-   * between its ends.
+   * Returns the ids of the events that show the detection, if still stored, and the principals that sent
+   * these or the newest events between its ends.
    */
   #shownBy(sighted: Sighted): { readonly ids: string[]; readonly sensors: string[] } {
     const { events } = sighted;
@@ -361,7 +368,7 @@ export class Behaviour implements FlowFold {
     return { ids, sensors: [...sensors].slice(0, limits.maxAlertSensors) };
   }
 
-  /** The senders of the newest events between the ends by which its alert is told from others. */
+  /** Returns the senders of the newest events between the ends that identify its alert. */
   #sensorsLately({ ends, events: [shown], keyed_by = ['src_ip', 'dst_ip'] }: Sighted): Set<string> {
     const sensors = new Set<string>();
     const named = keyed_by.filter((end) => ends[end] !== undefined);
@@ -386,17 +393,20 @@ export class Behaviour implements FlowFold {
 }
 
 /**
- * Events between two times that detectors judge, at most: by their sequence, so that it is the same when told again. With
- * 512, judging is a tenth of what the store does; with these, a third of that.
+ * Maximum number of events between two evaluations by detectors. Counted by sequence, so that a replay gives
+ * the same result. With 512, evaluation takes a tenth of the store's time; with this, a third of that.
  */
 const judgedEvery = 2048;
-/** The newest events of a table whose senders count for a finding: those since the last two times, and more. */
+/**
+ * The newest events of a table whose senders count for a finding: more than those since the last two
+ * evaluations.
+ */
 const recentRows = 2 * judgedEvery;
-/** Event time between two of them, at most: the shortest of detectors' slots. */
+/** Maximum event time between two evaluations: the shortest slot of all detectors. */
 const judgedMs = 30 * 60_000;
-/** Writing states takes at most a four-hundredth of the time for each detector. */
+/** Writing the state of a detector takes at most one four-hundredth of the time. */
 const keepingShare = 400;
-/** … and refreshing alerts a tenth. */
+/** Refreshing alerts takes at most a tenth of the time. */
 const refreshingShare = 9;
-/** Connections that are remembered while events are told again; a power of two. */
+/** Connections remembered during a replay; a power of two. */
 const recalledConnections = 2 ** 18;

@@ -9,12 +9,12 @@ import { AddressTexts } from './address-texts.ts';
 
 const numbers = () => new Float64Array(limits.maxBlockRows);
 
-/** The rows that `begin` was told of, and the columns that views are filled from written out. */
+/** The rows announced by `begin`, with the columns that views are filled from, decoded. */
 class FlowRows {
   block: EventBlock | undefined;
-  /** Counts the blocks. */
+  /** Number of blocks so far. */
   blocks = 0;
-  /** The one that follows. */
+  /** The next row. */
   row = 0;
   readonly texts = new AddressTexts();
   readonly time = numbers();
@@ -42,7 +42,7 @@ class FlowRows {
   }
 }
 
-/** A row of network events as detectors see it; `row` moves it to the next. */
+/** A row of network events as detectors see it; `row` advances it to the next. */
 export class FlowView implements Flow {
   seq = 0.5;
   time = 0.5;
@@ -77,7 +77,7 @@ export class FlowView implements Flow {
     return this.#block?.texts('connection_id').text(this.#row);
   }
 
-  /** Rows from this one on follow. */
+  /** Starts at this row of the block. */
   begin(block: EventBlock, from: number): void {
     this.#rows.begin(block, from);
   }
@@ -109,7 +109,7 @@ export class FlowView implements Flow {
     const duration = lasted(rows.duration[row]!, rows.time[row]!, rows.receipt[row]!);
     const sent = carried(rows.src[row]!, rows.srcPayload[row]!, duration);
     const received = carried(rows.dst[row]!, rows.dstPayload[row]!, duration);
-    // Of a connection that was reported before, what is new is shared as all of it is.
+    // The new bytes of a connection that was reported before are split like its total.
     const share = fact.isFirst ? 1 : fact.bytes / Math.max(1, sent + received);
     this.srcBytes = sent * share;
     this.dstBytes = received * share;
@@ -119,15 +119,15 @@ export class FlowView implements Flow {
   }
 }
 
-/** Rows that wait to be told together: so many stay in the processor's first cache. */
+/** Rows that are passed on together: this many stay in the processor's L1 cache. */
 const maxWaiting = 64;
 
-/** Views of rows that follow each other in a block. */
+/** Views of consecutive rows of a block. */
 export class FlowViews {
   readonly views: readonly FlowView[];
-  /** How many of the views are filled. */
+  /** Number of filled views. */
   size = 0;
-  /** Sequence of the first of them. */
+  /** Sequence of the first view. */
   first = 0;
   readonly #rows = new FlowRows();
 
@@ -139,17 +139,17 @@ export class FlowViews {
     return this.size === maxWaiting;
   }
 
-  /** Sequence of the row that follows. */
+  /** Sequence of the next row. */
   get next(): number {
     return this.#rows.block!.firstSeq + this.#rows.row;
   }
 
-  /** Rows from this one on follow. */
+  /** Starts at this row of the block. */
   begin(block: EventBlock, from: number): void {
     this.#rows.begin(block, from);
   }
 
-  /** Gives the sequence of the row. Not while full. */
+  /** Adds the next row and returns its sequence. Must not be called while full. */
   add(fact: Readonly<FlowFact>): number {
     const view = this.views[this.size]!;
     view.row(fact);

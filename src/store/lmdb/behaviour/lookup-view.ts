@@ -18,7 +18,7 @@ export class LookupView implements Lookup {
   readonly #isHome: IsHome;
   #block: EventBlock | undefined;
   #row = 0;
-  /** By their places in the block's lists. */
+  /** Cached by position in the block's lists. */
   #queries: (string | undefined)[] = [];
   #homes: (boolean | undefined)[] = [];
   readonly #address = new Uint8Array(16);

@@ -18,7 +18,7 @@ interface Parts {
   readonly nowMs: number;
 }
 
-/** Plans a new list, with its log entry. @throws CONFLICT where there is no room; UNAVAILABLE when the outbox is full. */
+/** Plans a new list, with its log entry. @throws CONFLICT at a limit; UNAVAILABLE when the outbox is full. */
 export function planIntel(
   parts: Parts,
   terms: IntelTerms,
@@ -27,7 +27,10 @@ export function planIntel(
 ): () => IntelChanged {
   const { tables, outbox, nowMs } = parts;
   if (entryCount(tables.intelLists) >= limits.maxIntelLists)
-    throw new ServiceError('CONFLICT', `there are as many lists as may be (${limits.maxIntelLists})`);
+    throw new ServiceError(
+      'CONFLICT',
+      `intel list limit reached (${limits.maxIntelLists}); remove a list first`,
+    );
   requireRoom(tables, facts, undefined);
   outbox.requireRoom();
   const id = uuid7(nowMs);
@@ -46,13 +49,13 @@ export function planIntel(
   };
 }
 
-/** What is to become of a list; empty texts take away. */
+/** Changes to a list; empty strings remove a value. */
 export type IntelChange = Partial<IntelTerms>;
 
 /**
- * Plans a change of a list, with its log entry; one that says what is so already changes nothing.
+ * Plans a change of a list, with its log entry. A change without effect stores nothing.
  *
- * @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT where there is no room; UNAVAILABLE when the outbox is full.
+ * @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT at a limit; UNAVAILABLE when the outbox is full.
  */
 export function planIntelChange(
   parts: Parts,
@@ -79,7 +82,7 @@ export function planIntelChange(
     changed_at: at,
     version: before.version + 1,
   };
-  // The same content anew is a change where time runs from when it came.
+  // With a default validity, uploading the same content again is a change, because it restarts the validity.
   const isSame = isDeepStrictEqual(plain(before, isOther), plain(after, isOther));
   if (isSame) return () => ({ id, list: intelOf(tables, id, before, nowMs), unchanged: true });
   if (isOther) requireRoom(tables, after.content, before.content);
@@ -90,7 +93,10 @@ export function planIntelChange(
   };
 }
 
-/** Plans that a list goes, with its log entry. @throws NOT_FOUND; VERSION_MISMATCH; UNAVAILABLE when the outbox is full. */
+/**
+ * Plans the removal of a list, with its log entry. @throws NOT_FOUND; VERSION_MISMATCH; UNAVAILABLE when the
+ * outbox is full.
+ */
 export function planIntelRemoval(parts: Parts, listId: string, by: Actor, version?: number): () => void {
   const { tables, outbox } = parts;
   const { id, before } = requireList(tables, listId, version);
@@ -139,7 +145,7 @@ function write(parts: Parts, id: string, { before, after }: Step, by: Actor, ind
   return after === undefined ? undefined : { id, list: intelOf(tables, id, after, nowMs) };
 }
 
-/** What an entry of the log says of a list. */
+/** The fields of a list in a log entry. */
 const entryOf = (id: string, row: IntelRow) => ({
   id,
   title: row.name,
@@ -153,7 +159,7 @@ const entryOf = (id: string, row: IntelRow) => ({
   default_valid_days: row.default_valid_days,
 });
 
-/** What two rows have to have in common to say the same. */
+/** Returns the fields that two rows must share for a change to have no effect. */
 function plain(
   { content, content_changed_at, changed_at: _, version: __, ...rest }: IntelRow,
   isOther: boolean,
@@ -179,14 +185,17 @@ function requireList({ intelLists }: Tables, listId: string, version: number | u
   return { id, before };
 }
 
-/** Room for as many indicators, in the place of those before. */
+/** Checks the limit on indicators, counting the new content instead of the old. @throws CONFLICT */
 function requireRoom({ intelLists }: Tables, after: IntelFacts, before: IntelFacts | undefined): void {
   let all = after.indicators - (before?.indicators ?? 0);
   for (const { value } of intelLists.getRange()) all += value.content.indicators;
   if (all > limits.maxIntelIndicators)
     throw new ServiceError(
       'CONFLICT',
-      `all lists together would have ${all} indicators, of ${limits.maxIntelIndicators} that may be`,
-      { field: 'content', reason: `leaves no room: there may be ${limits.maxIntelIndicators} in all lists` },
+      `content: all lists together would have ${all} indicators; the limit is ${limits.maxIntelIndicators}`,
+      {
+        field: 'content',
+        reason: `exceeds the limit of ${limits.maxIntelIndicators} indicators in all lists`,
+      },
     );
 }

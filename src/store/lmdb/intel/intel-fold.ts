@@ -15,10 +15,10 @@ interface IntelFoldOptions {
 }
 
 /**
- * Holds stored events against the lists of known-bad addresses and domains, as they are counted.
+ * Matches stored events against the lists of known-bad addresses and domains, as they are processed.
  *
- * Each address and name of a block is looked up once. A connection is told once, and once more when it was answered.
- * Own addresses are passed over, whatever the lists say.
+ * Each address and name of a block is looked up once. A connection is reported once, and once more when it
+ * was answered. Home addresses are ignored, whatever the lists contain.
  */
 export class IntelFold implements FlowFold {
   readonly #options: IntelFoldOptions;
@@ -116,7 +116,7 @@ export class IntelFold implements FlowFold {
     }
   }
 
-  /** The first of the answers that a list names for this time. */
+  /** Returns the first of the answers that a list contains at this time. */
   #answerHit(json: string, timestamp: number): { readonly hit: IntelHit; readonly data: string } | undefined {
     for (const data of answersIn(json)) {
       const hit = this.#matcher.addressHit(data, timestamp) ?? this.#matcher.domainHit(data, timestamp);
@@ -142,12 +142,12 @@ export class IntelFold implements FlowFold {
   }
 }
 
-/** The addresses and names in an answer section (JSON). */
+/** Returns the addresses and names in an answer section (JSON). */
 const answersIn = (json: string): readonly string[] =>
   (JSON.parse(json) as { type?: string; data?: string }[]).flatMap(({ type = '', data }) =>
     data !== undefined && pointing.has(type) ? [data] : [],
   );
-/** Types of records whose data is an address or a name; Zeek gives none. */
+/** Record types whose data is an address or a name; Zeek reports no type (''). */
 const pointing: ReadonlySet<string> = new Set(['', 'A', 'AAAA', 'CNAME', 'DNAME']);
 
 const directions: Readonly<Record<`${boolean}-${boolean}`, NonNullable<IntelContact['direction']>>> = {
@@ -157,7 +157,7 @@ const directions: Readonly<Record<`${boolean}-${boolean}`, NonNullable<IntelCont
   'false-false': 'external',
 };
 
-/** Of the sensor's clock, which may be ahead of ours by no more than clocks are. */
+/** The sensor's time, limited to `limits.maxClockLeadMs` after receipt. */
 const timeOf = (block: EventBlock, row: number, time: number): number =>
   Math.min(time, block.numbers('received_at').at(row) + limits.maxClockLeadMs);
 
@@ -166,12 +166,12 @@ function port(block: EventBlock, name: 'src_port' | 'dst_port', row: number): nu
   return Number.isNaN(value) ? undefined : value;
 }
 
-/** Which texts of a block's list some list names; each is looked up when it is first met. */
+/** Which texts of a block's list are in some intel list; each is looked up on first use. */
 class Named {
   readonly #isNamed: (text: string) => boolean;
   #block: EventBlock | undefined;
   #version = -1;
-  /** By place: 0 not looked up, 1 not named, 2 named. */
+  /** By position: 0 not looked up, 1 not listed, 2 listed. */
   #known = new Uint8Array(0);
 
   constructor(isNamed: (text: string) => boolean) {

@@ -9,7 +9,7 @@ import type { ListPage, ListQuery } from '../../store.ts';
 import type { Tables } from '../tables.ts';
 import { readIndex } from './intel-tables.ts';
 
-/** A list with its hits. @param nowMs - epoch milliseconds */
+/** Returns a list with its hits. @param nowMs - epoch milliseconds */
 export const intelOf = ({ intelHits }: Tables, id: string, row: IntelRow, nowMs: number): IntelList =>
   intelListOf(row, intelHits.get(id), nowMs);
 
@@ -23,7 +23,7 @@ export function getIntel(
   return id === undefined || row === undefined ? undefined : { id, list: intelOf(tables, id, row, nowMs) };
 }
 
-/** One page of the lists. @param nowMs - epoch milliseconds */
+/** Returns one page of the lists. @param nowMs - epoch milliseconds */
 export function listIntel(
   tables: Tables,
   query: ListQuery,
@@ -39,7 +39,10 @@ export function listIntel(
   return { json: jsonPage(resources, query), ...rest };
 }
 
-/** One page of what a list names; undefined where there is no such list. Half a second of the longest list. */
+/**
+ * Returns one page of a list's indicators; undefined if there is no such list. Takes half a second for the
+ * longest list.
+ */
 export function listIndicators(
   tables: Tables,
   listId: string,
@@ -49,7 +52,7 @@ export function listIndicators(
   const id = canonicalUuid(listId);
   const row = id === undefined ? undefined : tables.intelLists.getStrict(id);
   if (id === undefined || row === undefined) {
-    // A cursor of another list is refused, whatever the list.
+    // A cursor of another list is rejected even if the list does not exist.
     pageOf(indicatorsOf(listId), [], query, cancelled);
     return undefined;
   }
@@ -64,7 +67,7 @@ export function listIndicators(
   return { json: jsonPage(resources, query), ...rest };
 }
 
-/** By their places, all of the same length, so that they are in order as texts too. */
+/** Ids are positions padded to one length, so that they sort as texts too. */
 function* indicatorsIn(size: number, indicator: (place: number) => IntelIndicator) {
   for (let place = 0; place < size; place++)
     yield { id: String(place).padStart(placeDigits, '0'), item: indicator(place) };

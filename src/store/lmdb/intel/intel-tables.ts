@@ -1,18 +1,21 @@
 import type { Tables } from '../tables.ts';
 
-/** A list's index is kept in pieces: LMDB puts a large value into neighbouring pages, which a file in use hardly has. */
+/**
+ * A list's index is stored in pieces: LMDB needs adjacent free pages for a large value, which a used file
+ * hardly has.
+ */
 const pieceBytes = 256 * 2 ** 10;
 
 type Contents = Pick<Tables, 'intelContents'>;
 
-/** Within a transaction. */
+/** Runs within a transaction. */
 export function putIndex({ intelContents }: Contents, id: string, index: ArrayBuffer): void {
   removeIndex({ intelContents }, id);
   for (let at = 0, n = 0; at < index.byteLength; at += pieceBytes, n++)
     intelContents.putSync([id, n], Buffer.from(index, at, Math.min(pieceBytes, index.byteLength - at)));
 }
 
-/** The index of a list, in a buffer of its own; empty where there is none. */
+/** Returns the index of a list, in its own buffer; empty if no index is stored. */
 export function readIndex({ intelContents }: Contents, id: string): ArrayBuffer {
   const pieces = Array.from(intelContents.getRange(piecesOf(id)), ({ value }) => value);
   const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
@@ -24,7 +27,7 @@ export function readIndex({ intelContents }: Contents, id: string): ArrayBuffer 
   return whole.buffer;
 }
 
-/** Within a transaction. */
+/** Runs within a transaction. */
 export function removeIndex({ intelContents }: Contents, id: string): void {
   for (const key of [...intelContents.getKeys(piecesOf(id))]) intelContents.removeSync(key);
 }

@@ -13,18 +13,18 @@ import { readIndex } from './intel-tables.ts';
 type IntelTables = Pick<Tables, 'intelLists' | 'intelContents' | 'intelHits'>;
 
 /**
- * The lists of known-bad addresses and domains as events are held against them: those that are enabled are in memory,
- * 25 to 50 MB for limits.maxIntelIndicators. Owned by the thread that writes.
+ * The lists of known-bad addresses and domains for matching events. Enabled lists are in memory, 25 to 50 MB
+ * for limits.maxIntelIndicators. Owned by the store thread.
  *
- * Hits are counted in memory and written with what counted them, in its transaction; after an undone one they are
- * forgotten, and counted again with the events.
+ * Hits are counted in memory and written with their events' results, in the same transaction; after an
+ * aborted one they are forgotten, and counted again with the events.
  */
 export class Intel {
   readonly matcher: IntelMatcher;
   readonly #tables: IntelTables;
-  /** Versions of the lists that the matcher has. */
+  /** Versions of the lists in the matcher. */
   readonly #versions = new Map<string, number>();
-  /** Since the last write, by list. */
+  /** Hits since the last write, by list. */
   #hits = new Map<string, { times: number; last: number }>();
 
   /** @param now - epoch milliseconds */
@@ -34,7 +34,10 @@ export class Intel {
     this.#catchUp();
   }
 
-  /** A list changed, within the transaction that writes it. @param index - its indicators, where these did; it is kept */
+  /**
+   * Applies a change of a list, within the transaction that writes it. @param index - its indicators, if they
+   * changed; ownership passes to this object
+   */
   changed(id: string, row: IntelRow | undefined, index?: ArrayBuffer): void {
     if (row === undefined) {
       this.#hits.delete(id);
@@ -42,7 +45,10 @@ export class Intel {
     } else this.#take(id, row, index === undefined ? this.matcher.indexOf(id) : new IntelIndex(index));
   }
 
-  /** Findings about hosts that records name which are not stored. @param nowMs - of a clock that sensors' may be ahead of */
+  /**
+   * Returns findings about hosts that are named by records which are not stored. @param nowMs - server time;
+   * sensors' times may be ahead of it
+   */
   met(
     contacts: readonly Contact[],
     nowMs: number,
@@ -59,7 +65,7 @@ export class Intel {
     });
   }
 
-  /** An event met something of a list. @param at - of the event, epoch milliseconds */
+  /** Counts a hit of a list. @param at - time of the event, epoch milliseconds */
   counted(listId: string, at: number): void {
     const before = this.#hits.get(listId);
     if (before === undefined) this.#hits.set(listId, { times: 1, last: at });
@@ -69,12 +75,12 @@ export class Intel {
     }
   }
 
-  /** Hits that are not written. */
+  /** Hits that are not written yet. */
   get dirty(): number {
     return this.#hits.size;
   }
 
-  /** Writes what was counted. Within a transaction. */
+  /** Writes the counted hits. Runs within a transaction. */
   write(): void {
     const { intelHits, intelLists } = this.#tables;
     for (const [id, { times, last }] of this.#hits) {
@@ -85,18 +91,18 @@ export class Intel {
     this.#hits = new Map();
   }
 
-  /** The transaction was undone: what memory holds may never have been. */
+  /** Called after an aborted transaction: memory may hold state that was never committed. */
   forget(): void {
     this.forgetHits();
     this.#catchUp();
   }
 
-  /** The events of which hits were counted since the last write are counted anew. */
+  /** Called when the events since the last write will be processed again. */
   forgetHits(): void {
     this.#hits = new Map();
   }
 
-  /** Takes the lists as they are kept; those that the matcher has so already stay. */
+  /** Loads the stored lists; those that the matcher already has in this version stay. */
   #catchUp(): void {
     const gone = new Set(this.#versions.keys());
     for (const { key: id, value: row } of this.#tables.intelLists.getRange()) {
@@ -106,7 +112,7 @@ export class Intel {
     for (const id of gone) this.#drop(id);
   }
 
-  /** A list of which a piece is damaged is not in effect. */
+  /** A list with a damaged piece is not in effect. */
   #takeSound(id: string, row: IntelRow): void {
     try {
       this.#take(id, row);
@@ -138,7 +144,7 @@ export class Intel {
   }
 }
 
-/** The seed of all indexes, where there is none yet. Within a transaction. */
+/** Creates the seed of all indexes, if the file has none. Runs within a transaction. */
 export function completeIntelSeed({ intelState }: Pick<Tables, 'intelState'>, newSeed: () => number): void {
   if (intelState.get('seed') === undefined) intelState.putSync('seed', newSeed());
 }

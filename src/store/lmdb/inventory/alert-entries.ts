@@ -7,21 +7,26 @@ import type { Tables } from '../tables.ts';
 
 type Table = Tables['openAlerts'];
 
-/** An address or `nowhere`, what the alert counts as, minus its rank, its id. */
+/** An address or `nowhere`, how the alert counts, its negated rank, its id. */
 export type AlertKey = [place: string, as: CountsAs, order: number, id: string];
-/** When it was last seen (epoch milliseconds), the address of its other end ('' for none), its score. */
+/**
+ * When it was last seen (epoch milliseconds), the address of its other end ('' if it has none), its score.
+ */
 export type AlertEntry = readonly [time: number, other: string, score: number];
 
-/** The place of alerts that weigh and are of no asset. */
+/** The place of alerts that contribute to risk and belong to no asset. */
 export const nowhere = 'nowhere';
 
-/** Open alerts weigh unless they were found to be nothing; suppressed ones weigh and are not open. */
+/**
+ * Open alerts contribute to risk unless they were dismissed by a verdict; suppressed ones contribute but do
+ * not count as open.
+ */
 export const as = { open: 0, suppressed: 1, dismissed: 2 } as const;
 export type CountsAs = (typeof as)[keyof typeof as];
 const weighing = [as.open, as.suppressed] as const;
 const open = [as.open, as.dismissed] as const;
 
-/** An alert as it is in the index. */
+/** An alert as stored in the index. */
 export interface IndexedAlert {
   readonly id: string;
   readonly as: CountsAs;
@@ -35,23 +40,26 @@ export const addressesOf = ({ src_ip, dst_ip }: Alert): string[] => [
   ...new Set([src_ip, dst_ip].filter((ip) => ip !== undefined)),
 ];
 
-/** Undefined for one that is neither open nor weighs. */
+/** Returns the index entry of an alert; undefined if it is neither open nor contributes to risk. */
 export function indexed(id: string, alert: Alert): IndexedAlert | undefined {
   const isWeighing = weighs(alert);
   if (!isWeighing && !isOpen(alert)) return undefined;
   const { risk_score: score = 0 } = alert;
   const time = Date.parse(alert.last_seen);
-  // What a clock that is ahead dates decays from when it came.
+  // An alert dated by a clock that is ahead decays from the time of its arrival.
   const seen = Math.min(time, Date.parse(alert.updated_at));
   const counts = !isWeighing ? as.dismissed : isOpen(alert) ? as.open : as.suppressed;
   const order = isWeighing ? -rankOf(score, seen) : 0;
   return { id, as: counts, order, time, score, ips: addressesOf(alert) };
 }
 
-/** Entries of one address that are all read. */
+/** Up to this many entries of one address are read in full. */
 const fewEntries = 2 * countedAlerts;
 
-/** All entries of a place, or those that count as one thing. What is shorter sorts first, and none counts as 9. */
+/**
+ * Returns the key range of all entries of a place, or of one kind. Shorter keys sort first, and no kind is as
+ * high as 9.
+ */
 export const entriesAt = (place: string, counts?: CountsAs): { start: AlertKey; end: AlertKey } => {
   const prefix = counts === undefined ? [place] : [place, counts];
   const end = counts === undefined ? [place, 9] : [place, counts, Number.POSITIVE_INFINITY];
@@ -62,18 +70,18 @@ export interface WeighingAlert extends Weight {
   readonly id: string;
 }
 
-/** What was found, and how many entries were left out because there were too many. */
+/** A result, and how many entries were skipped because there were too many. */
 interface Found<T> {
   readonly found: T;
   readonly left: number;
 }
 
-/** What an asset is told of its alerts, which were last seen at these addresses in the time that is given. */
+/** The alerts of an asset, which were last seen at its addresses while it had them. */
 export interface AlertsOfAsset {
   readonly open: number;
   /** At most `countedAlerts`. */
   readonly gravest: readonly WeighingAlert[];
-  /** They were too many to be told apart: `open` is an estimate. */
+  /** There were too many alerts to count exactly: `open` is an estimate. */
   readonly estimated: boolean;
 }
 
@@ -92,7 +100,10 @@ export function alertsOf(table: Table, spans: readonly AddressSpan[]): AlertsOfA
   return { open: count, gravest: firstOf(gravest), estimated: false };
 }
 
-/** All entries, in one look at each address: twice as quick as the other way. Undefined where some address has many. */
+/**
+ * Reads all entries with one scan per address: twice as fast as separate scans. Undefined if an address has
+ * many.
+ */
 function few(
   table: Table,
   spans: readonly AddressSpan[],
@@ -109,7 +120,10 @@ function few(
   return [...all.values()];
 }
 
-/** The gravest alerts, at most `countedAlerts`, that were last seen at these addresses in the time that is given. */
+/**
+ * Returns the alerts with the highest risk, at most `countedAlerts`, that were last seen at these addresses
+ * in these time spans.
+ */
 export function gravestOf(table: Table, spans: readonly AddressSpan[]): Found<WeighingAlert[]> {
   const all = new Map<string, WeighingAlert>();
   let looked = 0;
@@ -127,7 +141,7 @@ export function gravestOf(table: Table, spans: readonly AddressSpan[]): Found<We
   return { found: firstOf(all.values()), left: Math.max(0, looked - limits.maxCountedAlerts) };
 }
 
-/** The gravest of no asset. */
+/** Returns the alerts with the highest risk that belong to no asset. */
 export function gravestNowhere(table: Table): WeighingAlert[] {
   const all = weighing.flatMap((counts) =>
     Array.from(
@@ -138,7 +152,7 @@ export function gravestNowhere(table: Table): WeighingAlert[] {
   return firstOf(all);
 }
 
-/** How many open alerts were last seen at these addresses in the time that is given. */
+/** Counts the open alerts that were last seen at these addresses in these time spans. */
 function countOpen(table: Table, spans: readonly AddressSpan[]): Found<number> {
   const [only] = spans;
   if (only === undefined) return { found: 0, left: 0 };

@@ -4,7 +4,10 @@ import type { AssetState } from './asset-state.ts';
 import type { By } from './history.ts';
 import type { KnownAssets } from './known-assets.ts';
 
-/** Gives assets their addresses and takes them away, with a record of each. Who gets what is decided elsewhere. */
+/**
+ * Assigns addresses to assets and removes them, and records each change. Callers decide which asset gets an
+ * address.
+ */
 export class AssetAddresses {
   readonly #known: KnownAssets;
 
@@ -13,12 +16,12 @@ export class AssetAddresses {
   }
 
   /**
-   * The address is the asset's from `since` on, as history says at `at`; whoever had it loses it. False where the asset
-   * may have no more.
+   * Assigns the address to the asset from `since` on, recorded in the history at `at`; the previous owner
+   * loses it. Returns false if the asset is at its limit of addresses.
    */
   bindAddress(asset: AssetState, ip: string, binding: Binding, by: By, at: number): boolean {
     const { bindings } = this.#known;
-    // All that happened to it is that it was created: it had no address yet.
+    // The only record is its creation, so it has no address yet.
     const isNew = asset.nextRecord === 1;
     if (!isNew && !bindings.mayHave(asset.id, ip)) {
       this.#known.leftOut(bindings.hasRoom ? 'maxAddressesPerAsset' : 'maxAssetAddresses');
@@ -34,13 +37,13 @@ export class AssetAddresses {
     return true;
   }
 
-  /** The address is the asset's no more, from a time on. */
+  /** Ends the asset's ownership of the address at a time. */
   releaseAddress(asset: AssetState, ip: string, at: number, by: By, reason?: string): void {
     this.#known.bindings.release(ip, at);
     this.#dropAddress(asset, ip, at, by, reason);
   }
 
-  /** The MAC address, which is nobody's, is the asset's. False where the asset may have no more. */
+  /** Assigns a MAC address that has no owner to the asset. Returns false if the asset is at its limit. */
   bindMac(asset: AssetState, mac: string, at: number, by: By): boolean {
     if (asset.macs.length >= limits.maxCurrentAddresses) {
       this.#known.leftOut('maxCurrentAddresses');
@@ -60,18 +63,18 @@ export class AssetAddresses {
     this.#known.note(asset, at, { action: 'mac_released', by, mac_address: mac, ...because(reason) });
   }
 
-  /** The asset has the address no more; whose it is now is said elsewhere. */
+  /** Removes the address from the asset; callers record its new owner. */
   forgetAddress(asset: AssetState, ip: string, at: number, by: By, reason?: string): void {
     asset.ips = asset.ips.filter((each) => each !== ip);
     this.#known.note(asset, at, { action: 'address_left', by, ip_address: ip, ...because(reason) });
   }
 
-  /** When an address was last seen, epoch milliseconds; 0 for never. */
+  /** When an address was last seen, epoch milliseconds; 0 if never. */
   lastOf(ip: string): number {
     return this.#known.bindings.latest(ip)?.last ?? 0;
   }
 
-  /** The MAC address, where it can stand for one machine. */
+  /** Returns the MAC address if it can identify one machine. */
   identifying(mac: string | undefined): string | undefined {
     if (mac === undefined || !identifies(mac)) return undefined;
     const owner = this.#known.bindings.macOwner(mac);
@@ -81,18 +84,18 @@ export class AssetAddresses {
       : mac;
   }
 
-  /** Whose it is; undefined where it identifies none. */
+  /** Returns the owner; undefined if the MAC address identifies no machine. */
   macOwner(mac: string): MacOwner | undefined {
     const owner = this.#known.bindings.macOwner(mac);
     return owner === 'gateway' ? undefined : owner;
   }
 
-  /** The newest binding of an address is known to be by this MAC address. */
+  /** Records that the newest binding of an address is by this MAC address. */
   learnMac(ip: string, binding: Binding, mac: string): void {
     if (this.#known.bindings.latest(ip)?.since === binding.since) this.#known.bindings.setMac(ip, mac);
   }
 
-  /** What it offered there is closed: whoever has the address next has services of his own. */
+  /** Closes the asset's services there: the next owner of the address has its own services. */
   #dropAddress(asset: AssetState, ip: string, at: number, by: By, reason?: string): void {
     if (asset.services > 0) this.#known.services.closeAt(ip, asset.id, at);
     this.forgetAddress(asset, ip, at, by, reason);

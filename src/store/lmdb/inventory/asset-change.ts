@@ -12,7 +12,7 @@ import { type By, person } from './history.ts';
 import type { OpenAlerts } from './open-alerts.ts';
 import type { ServicesPart } from './parts.ts';
 
-/** What changes of assets are made of. Memory is up to date, and all of it is written with the change. */
+/** Dependencies of asset changes. Memory is up to date, and all of it is written with the change. */
 export interface AssetParts {
   readonly assets: Assets;
   readonly services: ServicesPart;
@@ -20,7 +20,7 @@ export interface AssetParts {
   readonly nowMs: number;
 }
 
-/** `staged` is where the network puts what it shows; nobody goes back there. */
+/** `staged` is the initial state of discovered assets; no transition leads back to it. */
 const transitions = {
   staged: ['managed', 'retired'],
   managed: ['retired'],
@@ -31,9 +31,9 @@ type Identifiers = 'ip_addresses' | 'mac_addresses';
 const single = { ip_addresses: 'an IP address', mac_addresses: 'a MAC address' } as const;
 
 /**
- * Plans an asset that a person enters.
+ * Plans an asset that a user enters.
  *
- * @throws CONFLICT for an address that another asset has now, and past limits.maxAssets.
+ * @throws CONFLICT for an address that another asset currently has, and at limits.maxAssets.
  */
 export function planCreate(parts: AssetParts, input: AssetInput, by: Actor): () => AssetChanged {
   const { assets, nowMs } = parts;
@@ -47,7 +47,7 @@ export function planCreate(parts: AssetParts, input: AssetInput, by: Actor): () 
     asset.state = input.state ?? 'managed';
     if (asset.state === 'retired') asset.retiredAt = nowMs;
     const { name } = input;
-    // What it was begun with is the name that it goes by already.
+    // A given name is stored even if the asset already goes by it.
     apply(asset, { ...differences(asset, input), ...(name === undefined ? {} : { name }) });
     bindAll(parts, asset, input, who);
     return shown(parts, asset);
@@ -55,10 +55,11 @@ export function planCreate(parts: AssetParts, input: AssetInput, by: Actor): () 
 }
 
 /**
- * Plans what a person changes in an asset. What the network also says of it is the person's from then on, until it is
- * emptied.
+ * Plans a user's change of an asset. Attributes that the network also reports belong to the user from then
+ * on, until they are emptied.
  *
- * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_TRANSITION; CONFLICT for an address that another asset has now.
+ * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_TRANSITION; CONFLICT for an address that another asset
+ * currently has.
  */
 export function planChange(
   parts: AssetParts,
@@ -100,7 +101,7 @@ export function planChange(
   };
 }
 
-/** Plans the end of an asset, its services and its history. @throws NOT_FOUND; VERSION_MISMATCH. */
+/** Plans the removal of an asset with its services and its history. @throws NOT_FOUND; VERSION_MISMATCH. */
 export function planRemove(parts: AssetParts, id: string, version: number | undefined): () => void {
   const { assets, services, openAlerts } = parts;
   const asset = requireAsset(assets, id, 'asset_id');
@@ -115,33 +116,33 @@ export function planRemove(parts: AssetParts, id: string, version: number | unde
   };
 }
 
-/** @throws NOT_FOUND, with `merged_into` where that is why. */
+/** @throws NOT_FOUND, with `merged_into` if the asset was merged into another. */
 export function requireAsset(assets: Assets, id: string, field: string): AssetState {
   const key = canonicalUuid(id);
   const asset = key === undefined ? undefined : assets.rows.get(key);
   if (asset !== undefined) return asset;
   if (key !== undefined) assets.tables.assets.getStrict(key);
   const into = mergedInto(assets.tables, id);
-  throw new ServiceError('NOT_FOUND', `no asset ${id}`, {
+  throw new ServiceError('NOT_FOUND', `there is no asset ${id}`, {
     field,
     ...(into === undefined ? {} : { merged_into: into }),
   });
 }
 
-/** @throws CONFLICT when there are as many assets as may be. */
+/** @throws CONFLICT at limits.maxAssets. */
 export function requireRoom(assets: Assets): void {
   if (assets.count < limits.maxAssets) return;
-  const reason = `there are ${limits.maxAssets} assets, the most there can be`;
+  const reason = `asset limit reached (${limits.maxAssets})`;
   throw new ServiceError('CONFLICT', reason, { reason });
 }
 
-/** The asset as it is to be seen once this is committed. */
+/** Returns the asset as readers see it once this is committed. */
 export function shown({ assets, openAlerts }: AssetParts, asset: AssetState): AssetChanged {
   openAlerts.settle(assets);
   return { asset: { id: asset.id, ...assetOf(assetCodec.pack(asset)) } };
 }
 
-/** The MAC address is no asset's any more; that it is a gateway's stays known. */
+/** Removes the owner of the MAC address; whether it belongs to a gateway stays known. */
 export function freeMac(assets: Assets, mac: string): void {
   const known = assets.bindings.mac(mac);
   if (known?.gateway) assets.bindings.putMac(mac, { asset_id: undefined, gateway: true, byPeople: false });
@@ -160,12 +161,12 @@ function requireTransition(from: Asset['state'], to: Asset['state']): void {
   if (allowed.includes(to)) return;
   throw new ServiceError(
     'INVALID_TRANSITION',
-    `an asset that is ${from} can become ${allowed.join(' or ')}, not ${to}`,
+    `state: an asset that is ${from} can become ${allowed.join(' or ')}, not ${to}`,
     { from, to, allowed },
   );
 }
 
-/** @throws CONFLICT that names the first address that another asset has now. */
+/** @throws CONFLICT naming the first address that another asset currently has. */
 function requireFree(
   assets: Assets,
   field: Identifiers,
@@ -197,7 +198,7 @@ function requireFree(
   }
 }
 
-/** Attributes that are other than they should be; the network also says something of some. */
+/** Attributes to change; some of them are also reported by the network. */
 interface Differences {
   name?: string;
   kind?: Asset['kind'];
@@ -209,13 +210,13 @@ interface Differences {
   tags?: string[];
   notes?: string;
 }
-const told: readonly SetField[] = ['name', 'kind', 'hostnames', 'os', 'vendor'];
+const networkFields: readonly SetField[] = ['name', 'kind', 'hostnames', 'os', 'vendor'];
 
 function differences(asset: AssetState, change: AssetUpdateInput): Differences {
   const { name, kind, hostnames, os, vendor, criticality, owner, tags, notes } = change;
   const text = (field: 'os' | 'vendor' | 'owner' | 'notes', value: string | undefined) =>
     value === undefined || value === (asset[field] ?? '') ? {} : { [field]: value };
-  // What the network says is not for people to empty.
+  // Users cannot empty attributes that come from the network.
   const own = (field: 'os' | 'vendor', value: string | undefined) =>
     value === '' && !asset.set.includes(field) ? {} : text(field, value);
   const sameHostnames = (names: readonly string[]) =>
@@ -239,11 +240,11 @@ function apply(asset: AssetState, differs: Differences): void {
   for (const [field, value] of Object.entries({ os, vendor, owner, notes }))
     if (value !== undefined) asset[field as 'os'] = value === '' ? undefined : value;
   if (differs.hostnames?.length === 0) asset.hostnames = undefined;
-  for (const field of told) {
+  for (const field of networkFields) {
     const value = differs[field];
     if (value === undefined) continue;
     asset.set = asset.set.filter((each) => each !== field);
-    // What is emptied is left to the network again.
+    // An emptied attribute is left to the network again.
     if (value.length > 0) asset.set.push(field);
   }
 }
@@ -272,7 +273,7 @@ function bindAll({ assets, nowMs }: AssetParts, asset: AssetState, change: Asset
     const since = latest === undefined ? beginning : endOf(latest);
     assets.addresses.bindAddress(asset, ip, { asset_id: asset.id, since, last: since }, by, nowMs);
   }
-  // Lists are shown in the order that people gave them.
+  // Lists keep the order that users gave them.
   if (change.ip_addresses !== undefined) asset.ips = inOrder(asset.ips, change.ip_addresses);
   if (change.mac_addresses !== undefined) asset.macs = inOrder(asset.macs, change.mac_addresses);
 }

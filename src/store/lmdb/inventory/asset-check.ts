@@ -3,10 +3,10 @@ import type { Tables } from '../tables.ts';
 import { assetLookup } from './asset-reads.ts';
 
 /**
- * Whether the tables of assets agree: each address names assets that are there and that name it, has as many earlier
- * bindings as it says, in order; each MAC address of an asset is its own.
+ * Checks that the tables of assets agree: each address names existing assets that name it too, and has the
+ * recorded number of earlier bindings, in order; each MAC address of an asset is owned by it.
  *
- * @throws Error that says what doesn't add up.
+ * @throws Error describing the inconsistency.
  */
 export function checkAssets(tables: Tables): void {
   const { assets, assetAddresses, assetAddressesOf, assetBindings, assetMacs } = tables;
@@ -21,22 +21,24 @@ export function checkAssets(tables: Tables): void {
     named += ids.size;
     for (const id of ids)
       if (!assets.doesExist(id) || !assetAddressesOf.doesExist([id, ip]))
-        throw new Error(`address ${ip} was of asset ${id}, which does not know it`);
+        throw new Error(`address ${ip} belonged to asset ${id}, which does not list it`);
     if (all.some(({ from, to }) => from >= to)) throw new Error(`the owners of address ${ip} overlap`);
     const isCurrent = lines(assets.get(holder)![places.ips]).includes(ip);
     if (isCurrent !== (until === 0)) throw new Error(`address ${ip} and asset ${holder} disagree`);
   }
   if (named !== assetAddressesOf.getKeysCount() || earlierBindings !== assetBindings.getKeysCount())
-    throw new Error('there are bindings of addresses that no address names');
+    throw new Error('there are bindings without an address row');
   for (const { key: id, value } of assets.getRange()) {
     for (const ip of lines(value[places.ips]))
-      if (assetAddresses.get(ip)?.[0] !== id) throw new Error(`address ${ip} of asset ${id} is another's`);
+      if (assetAddresses.get(ip)?.[0] !== id)
+        throw new Error(`address ${ip} of asset ${id} belongs to another asset`);
     for (const mac of lines(value[places.macs]))
-      if (assetMacs.get(mac)?.[0] !== id) throw new Error(`MAC address ${mac} of asset ${id} is another's`);
+      if (assetMacs.get(mac)?.[0] !== id)
+        throw new Error(`MAC address ${mac} of asset ${id} belongs to another asset`);
   }
   for (const { key: mac, value } of assetMacs.getRange()) {
     const row = value[0] === '' ? undefined : assets.get(value[0]);
     if (value[0] !== '' && (row === undefined || !lines(row[places.macs]).includes(mac)))
-      throw new Error(`MAC address ${mac} is of asset ${value[0]}, which does not know it`);
+      throw new Error(`MAC address ${mac} belongs to asset ${value[0]}, which does not list it`);
   }
 }

@@ -17,11 +17,11 @@ import type { AssetState } from './asset-state.ts';
 import { person } from './history.ts';
 
 /**
- * Plans that two assets are one: all that `id` has and had becomes `into`'s, and `id` is no more.
+ * Plans the merge of two assets: everything that `id` has and had moves to `into`, and `id` is removed.
  *
  * @param version - that `id` must have
- * @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT for an asset with itself, and where one would have too many addresses, or more than
- * there may be of what people wrote: nothing of that is lost.
+ * @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT when both are the same asset, when the result would have too
+ * many addresses, and when it would exceed a limit on texts of users: none of these are dropped.
  */
 export function planMerge(
   parts: AssetParts,
@@ -63,7 +63,7 @@ export function planMerge(
   };
 }
 
-/** @throws CONFLICT that names the field. */
+/** @throws CONFLICT naming the field. */
 function requireKept(from: AssetState, to: AssetState): void {
   const { hostnames = [], tags, notes = '' } = written(from, to);
   if (hostnames.length > limits.maxCurrentAddresses)
@@ -73,7 +73,7 @@ function requireKept(from: AssetState, to: AssetState): void {
     throw conflict('notes', `would be longer than ${maxNotesLength} characters`);
 }
 
-/** What people wrote of both. */
+/** Returns the texts that users wrote, of both assets. */
 function written(from: AssetState, to: AssetState): Pick<AssetState, 'hostnames' | 'tags' | 'notes'> {
   const notes = [to.notes, from.notes].filter((each) => each !== undefined);
   const isNamed = to.hostnames !== undefined || from.hostnames !== undefined;
@@ -84,7 +84,7 @@ function written(from: AssetState, to: AssetState): Pick<AssetState, 'hostnames'
   };
 }
 
-/** What `to` lacks of what is known of `from`. */
+/** Fills in what `to` lacks from `from`. */
 function takeOver(from: AssetState, to: AssetState): void {
   Object.assign(to, written(from, to));
   to.heard = unitedNames(to.heard, from.heard);
@@ -99,13 +99,13 @@ function takeOver(from: AssetState, to: AssetState): void {
 }
 
 /**
- * Plans that an asset is two: a new one gets these IP and MAC addresses, with all bindings that were by them, the names
- * that were heard of them, and the services where it has the address now. An IP address that was seen with a MAC address
- * which stays says that this one stands for several machines: it identifies none of them any more, or the network would
- * soon undo the split.
+ * Plans the split of an asset: a new asset gets these IP and MAC addresses, with all their bindings, the
+ * names learned from them, and the services at addresses that it now has. If an IP address was seen with a
+ * MAC address that stays, that MAC address evidently serves several machines: it no longer identifies a
+ * machine, or new traffic would soon undo the split.
  *
- * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST for an address that isn't the asset's; CONFLICT when none would be left, and past
- * limits.maxAssets.
+ * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST for an address that the asset does not have; CONFLICT
+ * when none would be left, and at limits.maxAssets.
  */
 export function planSplit(
   parts: AssetParts,
@@ -122,7 +122,7 @@ export function planSplit(
   const addresses = bindings.addressesOf(asset.id);
   for (const [i, identifier] of identifiers.entries())
     if (!addresses.includes(identifier) && !asset.macs.includes(identifier))
-      throw invalidField(`identifiers.${i}`, 'is no address of this asset');
+      throw invalidField(`identifiers.${i}`, 'is not an address of this asset');
   const macs = asset.macs.filter((mac) => identifiers.includes(mac));
   const going = addresses
     .map((ip) => moveOf(parts, asset, ip, identifiers))
@@ -169,11 +169,14 @@ export function planSplit(
   };
 }
 
-/** What of an address goes with these identifiers: all of it, or what was bound by one of the MAC addresses. */
+/**
+ * The part of an address that moves with these identifiers: all of it, or its bindings by one of the MAC
+ * addresses.
+ */
 interface Move {
   readonly ip: string;
   readonly of: readonly Binding[];
-  /** The asset has it now, and will not. */
+  /** The asset has the address now and loses it. */
   readonly isCurrent: boolean;
 }
 
@@ -186,7 +189,7 @@ function moveOf({ assets }: AssetParts, asset: AssetState, ip: string, identifie
   return { ip, of, isCurrent: of.at(-1) === all.at(-1) && asset.ips.includes(ip) };
 }
 
-/** When the bindings that go were seen, or the MAC addresses where none goes; `unseen` for never. */
+/** When the moved bindings were seen, or else the MAC addresses; `unseen` if never. */
 function timesOf(
   { assets }: AssetParts,
   asset: AssetState,
@@ -194,7 +197,7 @@ function timesOf(
   macs: readonly string[],
 ): Pick<AssetState, 'first' | 'last'> {
   const { history } = assets;
-  // The first binding of an address reaches back to the beginning, whenever it was seen.
+  // The first binding of an address reaches back to the beginning of time, whenever it was seen.
   const seen = going.flatMap(({ ip, of }) =>
     of
       .filter(({ last }) => last > beginning)

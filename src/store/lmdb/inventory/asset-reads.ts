@@ -18,7 +18,7 @@ export function getAsset({ assets }: Tables, id: string): Asset | undefined {
   return row && assetOf(row);
 }
 
-/** One page of assets; all of them are read: 1 µs each. @throws INVALID_REQUEST as `pageOf`. */
+/** Returns one page of assets. Reads all of them, at 1 µs each. @throws INVALID_REQUEST as `pageOf`. */
 export function listAssets(tables: Tables, query: ListQuery, cancelled: () => boolean): ListPage {
   const { shown, ...rest } = pageOf(assetList, rows(tables), query, cancelled);
   const assets = shown.map(({ id }) => ({ id, type: assetList.type, attributes: getAsset(tables, id)! }));
@@ -29,7 +29,7 @@ function* rows({ assets }: Tables): Generator<Row<AssetRow>> {
   for (const { key, value } of assets.getRange()) yield { id: key, item: value };
 }
 
-/** One page of what happened to an asset; empty for one that isn't there. */
+/** Returns one page of the history of an asset; empty if there is no such asset. */
 export function listAssetHistory(
   { assetHistory }: Tables,
   assetId: string,
@@ -57,15 +57,15 @@ export function listAssetHistory(
   return { json: jsonPage(resources, query), ...rest };
 }
 
-/** What an asset that was merged is now: the last of a chain of merges. */
+/** Returns the asset that a merged asset became: the last of a chain of merges. */
 export function mergedInto({ assetMerges }: Tables, id: string): string | undefined {
   let into = assetMerges.get(canonicalUuid(id) ?? '');
-  // Each merge is into an asset that was there, so that chains have an end.
+  // Each merge is into an asset that existed, so chains end.
   for (let next = into; next !== undefined; next = assetMerges.get(next)) into = next;
   return into;
 }
 
-/** Whose addresses were, as of the snapshot that is being read. */
+/** Owners of addresses, as of the snapshot that is being read. */
 export function assetLookup(tables: Tables): AssetLookup {
   const owners = (ip: string): readonly Owner[] => {
     const row = tables.assetAddresses.get(ip);

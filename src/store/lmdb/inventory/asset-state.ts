@@ -2,19 +2,19 @@ import type { Asset } from '../../../contract/resources/asset.ts';
 import { type HeardName, standingName } from '../../../inventory/names.ts';
 import { type AssetRow, at, lines, someText, tagsOf, unseen } from '../../asset-row.ts';
 
-/** Attributes that the network says something of until people do. */
+/** Attributes that follow the network until a user sets them. */
 export type SetField = 'name' | 'hostnames' | 'os' | 'vendor' | 'kind';
 
-/** An asset in the memory of its writer: changed in place. */
+/** An asset in the memory of the writer; changed in place. */
 export interface AssetState {
   readonly id: string;
-  /** What people call it. */
+  /** Set by users. */
   name: string | undefined;
   kind: Asset['kind'];
-  /** In the order in which they came. */
+  /** In the order in which they were assigned. */
   ips: string[];
   macs: string[];
-  /** Set by people; undefined while those that were heard count. */
+  /** Set by users; undefined while the names learned from the network apply. */
   hostnames: string[] | undefined;
   heard: readonly HeardName[];
   os: string | undefined;
@@ -25,23 +25,23 @@ export interface AssetState {
   notes: string | undefined;
   state: Asset['state'];
   source: Asset['source'];
-  /** Epoch milliseconds; `unseen` for none. */
+  /** Epoch milliseconds; `unseen` if never. */
   first: number;
   last: number;
   risk: number;
   openAlerts: number;
   services: number;
   version: number;
-  /** What people set, so that the network doesn't. */
+  /** Attributes that users set, so that the network does not overwrite them. */
   set: SetField[];
-  /** The name of an asset without anything else: the address that it was found with; '' for none. */
+  /** The fallback name: the address that the asset was found with; '' without one. */
   origin: string;
-  /** Records of its history: how many there are, and the number of the next. */
+  /** History records: their number, and the number of the next. */
   records: number;
   nextRecord: number;
-  /** When it was last retired, epoch milliseconds; 0 for never. */
+  /** When it was last retired, epoch milliseconds; 0 if never. */
   retiredAt: number;
-  /** It was seen after it was retired, and its history says so. */
+  /** It was seen after it was retired, and the history has a record of that. */
   seenRetired: boolean;
 }
 
@@ -81,7 +81,7 @@ export const newAsset = (id: string, parts: Pick<AssetState, 'source' | 'state' 
 export const hostnamesOf = ({ hostnames, heard }: AssetState): readonly string[] =>
   hostnames ?? heard.map(({ name }) => name);
 
-/** What people call it, else the host name that stands for it, else an address. */
+/** Returns the user's name for the asset, else its best host name, else an address. */
 export const nameOf = (asset: AssetState): string =>
   asset.name ??
   asset.hostnames?.[0] ??
@@ -90,7 +90,7 @@ export const nameOf = (asset: AssetState): string =>
   asset.macs[0] ??
   (asset.origin || asset.id);
 
-/** How an asset is stored. */
+/** Encoding of an asset row. */
 export const assetCodec = {
   pack(asset: AssetState): AssetRow {
     const { name, hostnames, heard, set, origin, records, nextRecord, retiredAt, seenRetired } = asset;

@@ -16,8 +16,8 @@ import type { AssetsPart, HostSighting, ServicesPart } from './parts.ts';
 import { SeenHosts } from './seen-hosts.ts';
 
 /**
- * The machines of the home networks, in the memory of the thread that writes: what the network shows of them.
- * `asset-change.ts` and `asset-merge.ts` are what people do to them.
+ * The assets of the home networks, in the memory of the store thread, as learned from the network. Users'
+ * changes are in `asset-change.ts` and `asset-merge.ts`.
  */
 export class Assets implements AssetsPart {
   readonly rows: CachedRows<string, AssetState, AssetRow>;
@@ -43,7 +43,10 @@ export class Assets implements AssetsPart {
     this.bindings.onMoved = (ip, from) => openAlerts.addressMoved(ip, from);
   }
 
-  /** Told when some of it was written while it was counted: the rest is to be written in this transaction, too. */
+  /**
+   * Called when rows were written in the middle of processing: the rest must be written in this transaction,
+   * too.
+   */
   set onPartWritten(written: () => void) {
     this.#gateways.onServicesMoved = written;
     this.#seen.onHistoryMoved = written;
@@ -98,7 +101,10 @@ export class Assets implements AssetsPart {
     }
   }
 
-  /** What a scan found out about a host: an asset of source `scan`, unless it is known. Undefined at limits.maxAssets. */
+  /**
+   * Takes in a scanned host: creates an asset of source `scan` unless the host is known. Undefined at
+   * limits.maxAssets.
+   */
   scanned(
     host: Pick<ScannedHost, 'ip' | 'at' | 'hostnames' | 'mac' | 'os'> & {
       readonly certificate_names?: readonly string[];
@@ -128,7 +134,7 @@ export class Assets implements AssetsPart {
     this.rows.put(assetId, asset);
   }
 
-  /** A new asset, staged, of nothing yet; undefined where there may be no more. */
+  /** Creates an empty staged asset; undefined at limits.maxAssets. */
   create(...given: Parameters<KnownAssets['create']>): AssetState | undefined {
     return this.#known.create(...given);
   }
@@ -146,7 +152,10 @@ export class Assets implements AssetsPart {
     this.#known.stillThere.write();
   }
 
-  /** People are about to change something: rows say all that is known, and nothing is taken to be as it was. */
+  /**
+   * Called before a user's change: completes rows from memory, and invalidates the fast path for unchanged
+   * hosts.
+   */
   settleAll(): void {
     this.bindings.stir();
     this.#settle(Number.POSITIVE_INFINITY);

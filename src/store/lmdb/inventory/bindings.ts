@@ -7,11 +7,14 @@ import { GroupedRows } from './grouped-rows.ts';
 import { ownersOf } from './owners.ts';
 import type { StillThere } from './still-there.ts';
 
-/** The newest binding of an address: asset id, since, last, until (0 for none), MAC ('' for none), earlier bindings. */
+/**
+ * The newest binding of an address: asset id, since, last, until (0 if open), MAC ('' if unknown), number of
+ * earlier bindings.
+ */
 export type AddressRow = readonly [string, number, number, number, string, number];
-/** Asset id, last, until (0 for none), MAC ('' for none). */
+/** Asset id, last, until (0 if open), MAC ('' if unknown). */
 export type EarlierBinding = readonly [string, number, number, string];
-/** Whose a MAC address is ('' for nobody's), and what is known of it. */
+/** The owner of a MAC address ('' if it has none), its kind, and who assigned it. */
 export type MacRow = readonly [asset: string, 'host' | 'gateway', by: 'network' | 'people'];
 
 interface Mac {
@@ -26,10 +29,13 @@ interface Head {
   last: number;
   until: number | undefined;
   mac: string | undefined;
-  /** Earlier bindings of the address. */
+  /** Number of earlier bindings of the address. */
   earlier: number;
   use?: Use | undefined;
-  /** In memory: evidence that begins no earlier says nothing new of its asset, as long as people change nothing. */
+  /**
+   * Fast path: evidence that begins no earlier than `from` adds nothing new, unless a user's change began
+   * another era.
+   */
   calm?: { readonly from: number; readonly era: number };
 }
 
@@ -80,12 +86,12 @@ const earlierRow = ({ asset_id, last, until, mac }: Binding): EarlierBinding => 
   mac ?? '',
 ];
 
-/** Past a limit, so many of its rows go at once: what it costs to find them is spread. */
+/** At the limit, this share of the rows is removed at once, to spread the cost of finding them. */
 const trimmed = 0.1;
 
 /**
- * Which asset had which IP address when, and which MAC addresses. It keeps what it is told; who gets what is decided
- * elsewhere. Owned by the thread that writes; what changed stays in memory until `write`.
+ * Which asset had which IP address when, and which MAC addresses. Only stores bindings; callers decide which
+ * asset gets an address. Owned by the store thread; changes stay in memory until `write`.
  */
 export class Bindings {
   readonly #heads: CachedRows<string, Head, AddressRow>;
@@ -97,7 +103,7 @@ export class Bindings {
   #era = 0;
   #moved = false;
   #collapsed = 0;
-  /** Called for each address whose owners change, with the asset that it is taken from. */
+  /** Called for each address whose owners change, with the asset that loses it. */
   onMoved: (ip: string, from?: string) => void = () => {};
 
   constructor(tables: Tables, stillThere: StillThere) {
@@ -123,7 +129,7 @@ export class Bindings {
   get addresses(): number {
     return this.#heads.count;
   }
-  /** Whether one more address, or MAC address, may be known. */
+  /** Whether there is room for one more address, or MAC address. */
   get hasRoom(): boolean {
     return this.#heads.count < limits.maxAssetAddresses;
   }
@@ -139,7 +145,7 @@ export class Bindings {
     return this.#heads.get(ip);
   }
 
-  /** The binding in force at a time; the first reaches back. */
+  /** Returns the binding in force at a time; the first binding reaches back to the beginning of time. */
   at(ip: string, time: number): Binding | undefined {
     const head = this.#heads.get(ip);
     if (head === undefined) return undefined;
@@ -156,19 +162,19 @@ export class Bindings {
     return head === undefined ? [] : ownersOf(this.#all(ip, head));
   }
 
-  /** Addresses that an asset has or had. */
+  /** Returns the addresses that an asset has or had. */
   addressesOf(assetId: string): string[] {
     return this.#addressesOf.all(assetId).map(({ at }) => at);
   }
 
-  /** Whether an asset may get this address beside all that it has or had. */
+  /** Whether an asset may get this address in addition to all that it has or had. */
   mayHave(assetId: string, ip: string): boolean {
     if (this.#addressesOf.has(assetId, ip)) return true;
     if (this.#heads.get(ip) === undefined && !this.hasRoom) return false;
     return this.#addressesOf.count(assetId) < limits.maxAddressesPerAsset;
   }
 
-  /** New evidence of a binding. */
+  /** Extends a binding with newer evidence. */
   extend(ip: string, binding: Binding, last: number): void {
     if (last <= binding.last) return;
     const head = this.#heads.get(ip)!;
@@ -178,14 +184,14 @@ export class Bindings {
     } else this.#earlier.put(ip, binding.since, earlierRow({ ...binding, last }));
   }
 
-  /** The same of the newest binding, where nothing else is to be said of its asset: the row waits. */
+  /** Extends the newest binding when nothing else about the asset changed: writing the row is deferred. */
   stillThere(ip: string, last: number, assetFirst: number): void {
     const head = this.#heads.get(ip)!;
     head.calm = { from: assetFirst, era: this.#era };
     this.#seenAgain(ip, head, last);
   }
 
-  /** The asset of an address without MAC address, where this evidence says nothing new of either. */
+  /** Fast path: returns the asset of an address without a MAC address if this evidence adds nothing new. */
   sameAgain(ip: string, first: number, last: number): string | undefined {
     const head = this.#heads.get(ip);
     if (head?.calm === undefined || head.calm.era !== this.#era || first < head.calm.from) return undefined;
@@ -194,12 +200,12 @@ export class Bindings {
     return head.asset_id;
   }
 
-  /** People change something: what was calm may not be any more. */
+  /** Called when users change something: ends the fast path for all addresses. */
   stir(): void {
     this.#era++;
   }
 
-  /** What waited is to be written, where the address is still this asset's. */
+  /** Writes a deferred time to the row, if the address still belongs to this asset. */
   settle(ip: string, assetId: string, last: number): void {
     const head = this.#heads.get(ip);
     if (head?.asset_id !== assetId) return;
@@ -213,7 +219,7 @@ export class Bindings {
     this.#stillThere.note(ip, head.asset_id, last);
   }
 
-  /** Another MAC address stands behind the newest binding of an address. */
+  /** Sets the MAC address of the newest binding of an address. */
   setMac(ip: string, mac: string | undefined): void {
     const head = this.#heads.get(ip)!;
     head.mac = mac;
@@ -221,13 +227,13 @@ export class Bindings {
     this.#heads.put(ip, head);
   }
 
-  /** Connections of an address began within this time, with the MAC address of its newest binding. */
+  /** Records when connections of an address began, for the MAC address of its newest binding. */
   used(ip: string, use: Use): void {
     const head = this.#heads.get(ip)!;
     head.use = continued(head.use, use);
   }
 
-  /** A new binding, after all others of the address. */
+  /** Adds a binding after all others of the address. */
   bind(ip: string, { asset_id, since, last, mac }: Binding, ofNewAsset: boolean): void {
     const head = this.#heads.get(ip);
     let earlier = 0;
@@ -241,7 +247,7 @@ export class Bindings {
     this.#touch(ip);
   }
 
-  /** The address is nobody's from a time on, which is after its newest binding began. */
+  /** Ends the newest binding at a time after it began; the address then has no owner. */
   release(ip: string, until: number): void {
     const head = this.#heads.get(ip)!;
     head.until = Math.max(until, head.last + 1, head.since + 1);
@@ -249,15 +255,15 @@ export class Bindings {
     this.#touch(ip);
   }
 
-  /** All of an address, in order of time. */
+  /** Returns all bindings of an address, in order of time. */
   all(ip: string): readonly Binding[] {
     const head = this.#heads.get(ip);
     return head === undefined ? [] : this.#all(ip, head);
   }
 
   /**
-   * Takes an address from an asset for all of time, or for the time of some bindings, or gives it to another. What an
-   * owner before it had doesn't grow.
+   * Removes an address from an asset, for all bindings or for some, or gives these to another asset. Bindings
+   * of earlier owners do not grow into the gap.
    */
   reassign(
     ip: string,
@@ -283,7 +289,7 @@ export class Bindings {
     this.#touch(ip, from);
   }
 
-  /** What a MAC address is known for. */
+  /** Returns the owner of a MAC address, or `gateway`. */
   macOwner(mac: string): MacOwner | 'gateway' {
     const known = this.#macs.get(mac);
     if (known?.gateway) return 'gateway';
@@ -342,7 +348,10 @@ export class Bindings {
     this.#heads.put(ip, { asset_id, since, last, until, mac, use, earlier: kept.length - 1 });
   }
 
-  /** The oldest bindings of an address become one, that of the last of them. @returns how many fewer there are */
+  /**
+   * Collapses the oldest bindings of an address into one, with the owner of the last of them. @returns how
+   * many fewer there are
+   */
   #collapse(ip: string): number {
     this.#collapsed++;
     const all = this.#earlier.all(ip);

@@ -2,9 +2,9 @@ import type { Key } from '../../../lmdb.ts';
 import type { Rows } from '../seal.ts';
 import { entryCount } from '../tables.ts';
 
-/** What is known of one key. */
+/** Cached state of one key. */
 interface Known<V> {
-  /** Undefined where there is no row. */
+  /** Undefined if there is no row. */
   value: V | undefined;
   /** The table has a row. */
   isStored: boolean;
@@ -13,20 +13,20 @@ interface Known<V> {
 }
 
 /**
- * Rows of a table, read once and written when asked to: what changed stays in memory until `write`, and of the others
- * those that were used of late, with the keys that were asked for and have no row. The rows that `get` gives may be
- * changed in place, followed by `put`. Each takes one look into a map: with 60,000 rows these are most of its work.
+ * Write-back cache of a table. Changes stay in memory until `write`. Recently used rows are cached, and so
+ * are keys without a row. Rows from `get` may be changed in place, followed by `put`. Each access is one map
+ * lookup: with 60,000 rows these make up most of the work.
  */
 export class CachedRows<K extends Key, V, Stored> {
-  /** Once the younger are as many as may be, the older ones go, but for those that changed. */
+  /** Two generations: when the young one is full, the old one is dropped, except for changed rows. */
   #young = new Map<K, Known<V>>();
   #old = new Map<K, Known<V>>();
-  /** Keys of those that changed since they were last written. */
+  /** Keys of rows that changed since the last write. */
   #changed: K[] = [];
-  /** By how many rows memory differs from the table. */
+  /** The number of rows that memory has more than the table. */
   #added = 0;
   #stored: number;
-  /** Told of each row as it is written, and of what the table had before; undefined where there is none. */
+  /** Called for each row as it is written, with its previous value; undefined where there is no row. */
   onWritten: ((before: Stored | undefined, after: Stored | undefined) => void) | undefined;
   readonly #table: Rows<Stored, K>;
   readonly #capacity: number;
@@ -72,9 +72,9 @@ export class CachedRows<K extends Key, V, Stored> {
     this.#change(key, known);
   }
 
-  /** Within a transaction. */
+  /** Runs within a transaction. */
   write(): void {
-    // In order of their keys, neighbours on a page are written one after the other.
+    // Sorted, so that neighbours on a page are written one after the other.
     for (const key of this.#changed.sort()) {
       const known = this.#of(key);
       const { value, isStored } = known;

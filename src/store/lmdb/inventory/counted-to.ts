@@ -2,8 +2,8 @@ import type { Table } from '../../../events/records.ts';
 import type { Tables } from '../tables.ts';
 
 /**
- * The first sequence that the inventory has not counted. Where the row that tells is damaged, that of the next event: to
- * leave out the few events that waited is better than to count all of them twice.
+ * Returns the first sequence that the inventory has not processed. If the row that stores it is damaged,
+ * returns that of the next event: skipping a few pending events is better than counting all events twice.
  */
 export function countedTo(
   { inventoryState }: Pick<Tables, 'inventoryState'>,

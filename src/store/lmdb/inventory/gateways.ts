@@ -6,7 +6,7 @@ import type { AssetState } from './asset-state.ts';
 import { network } from './history.ts';
 import type { KnownAssets } from './known-assets.ts';
 
-/** Times within which so many addresses of one MAC address make it a gateway's. */
+/** More than `most` addresses of one MAC address within these times make it a gateway's. */
 const crowds = [
   { withinMs: 3_600_000, most: limits.maxAddressesPerMac },
   { withinMs: 86_400_000, most: limits.maxAddressesPerMacDay },
@@ -14,9 +14,14 @@ const crowds = [
 
 const reason = 'its MAC address forwards for others';
 
-/** MAC addresses that forward for others: they identify no host, and what was taken for one machine is several. */
+/**
+ * MAC addresses of gateways, which forward for others: they identify no host, and an asset built on one is
+ * several machines.
+ */
 export class Gateways {
-  /** Told when services were moved, which writes them: the rest is to be written in this transaction, too. */
+  /**
+   * Called when services were moved, which writes them: the rest must be written in this transaction, too.
+   */
   onServicesMoved: () => void = () => {};
   readonly #byPeople = new WeakMap<AssetState, { records: number; isConfirmed: (ip: string) => boolean }>();
   readonly #known: KnownAssets;
@@ -27,7 +32,7 @@ export class Gateways {
     this.#addresses = addresses;
   }
 
-  /** It was seen to forward. */
+  /** Records that the MAC address forwards packets. */
   seen(mac: string): void {
     if (!identifies(mac)) return;
     const known = this.#known.bindings.mac(mac);
@@ -36,7 +41,10 @@ export class Gateways {
     else this.become(mac, undefined);
   }
 
-  /** The asset has IPv4 addresses in use at the same time with this MAC address, or more of them than one machine has. */
+  /**
+   * Whether the asset has IPv4 addresses in use at the same time with this MAC address, or more of them than
+   * one machine has.
+   */
   isShared(asset: AssetState, mac: string, ip: string, last: number): boolean {
     if (asset.ips.length < 2 || ip.includes(':')) return false;
     const found = asset.ips.flatMap((each) => {
@@ -55,8 +63,9 @@ export class Gateways {
   }
 
   /**
-   * The addresses found with it are other machines': each but the first, and those that people confirmed, goes to another
-   * asset that had it, or gets one of its own, with all that it had.
+   * Marks the MAC address as a gateway's. The addresses found with it belong to other machines: each except
+   * the first and those that users confirmed moves to another asset that had it before, or to a new asset,
+   * with its bindings.
    */
   become(mac: string, at: number | undefined): void {
     const { bindings } = this.#known;
@@ -81,7 +90,10 @@ export class Gateways {
     this.#addresses.releaseMac(asset, mac, when, network, reason);
   }
 
-  /** The asset that an address goes to for the time in which it was this asset's by the MAC address alone. */
+  /**
+   * Moves an address to another asset for the time in which it belonged to this asset by the MAC address
+   * alone.
+   */
   #takeApart(asset: AssetState, ip: string, mac: string, when: number): AssetState | undefined {
     const { bindings, rows, history } = this.#known;
     const all = bindings.all(ip);
@@ -91,7 +103,7 @@ export class Gateways {
     if (isCurrent ? !isJoined(latest) : latest.asset_id === asset.id || !all.some(isJoined)) return undefined;
     const another = all.findLast(({ asset_id }) => asset_id !== asset.id);
     const before = another && rows.get(another.asset_id);
-    // A machine that has another address by now gave this one up.
+    // A machine that now has another address has given this one up.
     const isFree = before?.ips.every((each) => each.includes(':') !== ip.includes(':'));
     const first = history.firstBound(asset, ip) ?? latest.last;
     const other =
@@ -109,7 +121,7 @@ export class Gateways {
     return this.#known.noteSeen(other, Math.min(first, latest.last), latest.last, network);
   }
 
-  /** Read again when something happened to the asset. */
+  /** Cached until the asset's history changes. */
   #confirmed(asset: AssetState): (ip: string) => boolean {
     const known = this.#byPeople.get(asset);
     if (known?.records === asset.nextRecord) return known.isConfirmed;

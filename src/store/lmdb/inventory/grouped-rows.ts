@@ -7,12 +7,12 @@ interface Placed<B extends Part, V> {
   readonly value: V;
 }
 
-/** Groups whose rows were counted: those that change together. */
+/** Maximum number of cached group counts, enough for groups that change together. */
 const maxCounts = 4096;
 
-/** Rows of a table keyed by a group and a place in it. What changed stays in memory until `write`; nothing else does. */
+/** Rows of a table keyed by a group and a position in it. Only changes are held in memory, until `write`. */
 export class GroupedRows<B extends Part, V> {
-  /** By group and place; undefined for removed ones. */
+  /** By group and position; undefined for removed rows. */
   readonly #changed = new Map<string, Map<B, V | undefined>>();
   #dirty = 0;
   readonly #counts = new Map<string, number>();
@@ -40,7 +40,7 @@ export class GroupedRows<B extends Part, V> {
     return this.#table.doesExist([group, at]);
   }
 
-  /** Rows of a group: read once, and kept up to date while it is asked for. */
+  /** Counts the rows of a group; cached and kept up to date. */
   count(group: string): number {
     const known = this.#counts.get(group);
     if (known !== undefined) return known;
@@ -52,7 +52,7 @@ export class GroupedRows<B extends Part, V> {
     return count;
   }
 
-  /** The rows of a group, in order of place. */
+  /** Returns the rows of a group, in order of position. */
   all(group: string): Placed<B, V>[] {
     const changed = this.#changed.get(group);
     const rows: Placed<B, V>[] = [];
@@ -63,7 +63,7 @@ export class GroupedRows<B extends Part, V> {
     return rows.sort((a, b) => (a.at < b.at ? -1 : 1));
   }
 
-  /** The last row of a group at or before a place. */
+  /** Returns the last row of a group at or before a position. */
   lastUpTo(group: string, place: B): Placed<B, V> | undefined {
     const changed = this.#changed.get(group);
     let found: Placed<B, V> | undefined;
@@ -77,7 +77,7 @@ export class GroupedRows<B extends Part, V> {
     return found;
   }
 
-  /** Within a transaction. */
+  /** Runs within a transaction. */
   write(): void {
     for (const [group, rows] of this.#changed)
       for (const [at, value] of rows) {
@@ -111,7 +111,9 @@ export class GroupedRows<B extends Part, V> {
   }
 }
 
-/** All keys of a group. What is shorter sorts first, and no place is as high as U+FFFF. */
+/**
+ * Returns the range of all keys of a group. Shorter keys sort first, and no position is as high as U+FFFF.
+ */
 export function within<B>(group: string): { start: [string, B]; end: [string, B] } {
   return {
     start: [group] as unknown as [string, B],

@@ -6,7 +6,7 @@ import type { AssetState } from './asset-state.ts';
 import type { By } from './history.ts';
 import type { KnownAssets } from './known-assets.ts';
 
-/** A name that the network told of an asset. */
+/** Adds a name that the network reported for an asset. */
 export function addName(
   known: KnownAssets,
   asset: AssetState,
@@ -25,7 +25,7 @@ export function addName(
     known.note(asset, heard.at, { action: 'hostname_added', by, hostname: name });
 }
 
-/** What the network says of the operating system, as long as people say nothing. */
+/** Sets the operating system that the network reports, unless a user set one. */
 export function learnSystem(known: KnownAssets, asset: AssetState, os: string): void {
   const text = printable(os, maxLineLength);
   if (text === undefined || asset.os === text || asset.set.includes('os')) return;

@@ -11,7 +11,7 @@ export type By = AssetHistory['by'];
 
 export type HistoryRecord = Omit<AssetHistory, 'asset_id' | 'at'>;
 
-/** When, in epoch milliseconds; the record's id; what happened. */
+/** Epoch milliseconds; the record's id; the change. */
 export type HistoryRow = readonly [atMs: number, id: string, record: HistoryRecord];
 
 export const network: By = { kind: 'network' };
@@ -20,9 +20,9 @@ export const scan = (id: string): By => ({ kind: 'scan', id });
 
 const slack = slackOf(limits.maxAssetHistory);
 
-/** What happened to each asset. Records are numbered and wait in memory until `write`. */
+/** The history of each asset. Records are numbered and wait in memory until `write`. */
 export class History {
-  /** Records that made room for newer ones since this was opened. */
+  /** Records removed to make room for newer ones since this was opened. */
   removed = 0;
   #waiting: { readonly asset: AssetState; readonly n: number; readonly row: HistoryRow }[] = [];
   readonly #table: Tables['assetHistory'];
@@ -38,12 +38,12 @@ export class History {
     return this.#waiting.length;
   }
 
-  /** The asset's numbers change: its row is written with the record. */
+  /** Adds a record. This changes the asset's counters, so callers must write its row too. */
   add(asset: AssetState, atMs: number, record: HistoryRecord): void {
     this.#wait(asset, [atMs, uuid7(this.#now()), record]);
   }
 
-  /** When the asset was first given an IP or MAC address, of what is recorded; undefined for never. */
+  /** When the asset was first given an IP or MAC address, according to the history; undefined if never. */
   firstBound(asset: AssetState, identifier: string): number | undefined {
     let first: number | undefined;
     const read = ([atMs, , { ip_address, mac_address, action }]: HistoryRow) => {
@@ -56,8 +56,8 @@ export class History {
   }
 
   /**
-   * Which of an asset's addresses people left to it when they last gave it one, merged another asset into it or split it: the
-   * network does not take these apart.
+   * Returns which addresses of an asset users confirmed when they last gave it one, merged another asset into
+   * it or split it: these are not taken apart automatically.
    */
   confirmed(asset: AssetState): (ip: string) => boolean {
     let isConfirmed = false;
@@ -74,7 +74,7 @@ export class History {
     return (ip) => isConfirmed && !joined.has(ip);
   }
 
-  /** All records of an asset become those of another; there, they are numbered anew. Within a transaction. */
+  /** Moves all records of an asset to another, where they get new numbers. Runs within a transaction. */
   move(from: AssetState, into: AssetState): void {
     for (const { key, value } of [...this.#table.getRange(within<number>(from.id))]) {
       this.#table.removeSync(key);
@@ -85,13 +85,13 @@ export class History {
     for (const { asset, row } of waiting) if (asset === from) this.#wait(into, row);
   }
 
-  /** Within a transaction. */
+  /** Runs within a transaction. */
   removeOf(asset: AssetState): void {
     for (const key of [...this.#table.getKeys(within<number>(asset.id))]) this.#table.removeSync(key);
     this.#waiting = this.#waiting.filter((each) => each.asset !== asset);
   }
 
-  /** Within a transaction, before the rows of assets. */
+  /** Runs within a transaction, before the rows of assets are written. */
   write(): void {
     const full = new Set<AssetState>();
     for (const { asset, n, row } of this.#waiting) {

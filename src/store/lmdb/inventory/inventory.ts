@@ -14,14 +14,14 @@ import { type FlowFold, SeenEvents } from './seen-events.ts';
 import { type Scanned, Services } from './services.ts';
 import { type HostAt, type Sequences, type Told, ToldLater } from './told.ts';
 
-/** How far the events of a table are in the inventory: the first sequence that isn't. */
+/** Progress of the inventory in a table of events: the first sequence that is not processed. */
 export interface FoldedTo {
   readonly next_seq: number;
 }
 
-/** A place in the order in which events, and what sensors told beside them, are counted. */
+/** A position in the order in which events and sightings are processed. */
 export interface Place extends Readonly<Record<Table, number>> {
-  /** The newest of what was told before it, see `ToldLater`. */
+  /** The newest batch of sightings before it, see `ToldLater`. */
   readonly told: number;
 }
 
@@ -29,10 +29,10 @@ interface InventoryOptions<A extends AssetsPart> {
   readonly tables: Tables;
   readonly events: LmdbEvents;
   readonly isHome: IsHome;
-  /** The assets, given the services that they know. */
+  /** Creates the assets, given the services. */
   readonly assets: (services: Services) => A;
   readonly folds?: readonly FlowFold[];
-  /** What folds found. It is written first, because it changes what is known of assets. */
+  /** Findings of folds. Written first, because writing them changes assets. */
   readonly found?: InventoryPart;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -41,23 +41,25 @@ interface InventoryOptions<A extends AssetsPart> {
 }
 
 /**
- * What is on the network, counted of the stored events in the order of their sequences. The position in that order is
- * committed together with what was counted up to it:
+ * The network inventory, derived from the stored events in the order of their sequences. The position in
+ * that order is committed together with the state derived up to it:
  *
  * ```
  *   events    … 41 42 43 44 45 46 47 48 49 50     committed with each batch
  *   position        ^                             committed with the rows of the inventory
- *   memory             43 44 45 46                rows that changed since, not written yet
- *   to count                       47 48 49 50    what the transactions of their batches had no time for
+ *   memory             43 44 45 46                changed rows, not written yet
+ *   pending                        47 48 49 50    for which the transactions of their batches had no time
  * ```
  *
- * A crash or an undone transaction takes away what memory holds, and the events from the position on are counted anew:
- * nothing is counted twice or lost. The same way builds the inventory of a file that has none.
+ * A crash or an aborted transaction discards memory, and the events from the position on are processed again:
+ * none is counted twice or lost. The inventory of a file that has none is built the same way.
  *
- * A batch of few events is counted in its own transaction. Of 60,000 hosts that nobody knew, which take seconds, each
- * transaction counts for limits.inventoryCountMs and writes for limits.inventoryWriteMs, so that no other waits longer.
+ * A batch of few events is processed in its own transaction. A batch of 60,000 unknown hosts takes seconds:
+ * each transaction processes events for limits.inventoryCountMs and writes for limits.inventoryWriteMs, so
+ * that no other has to wait longer.
  *
- * What changes it is called inside of write transactions, but for `catchUp`; `checkpoint` at the end of each.
+ * Methods that change state are called inside write transactions, except `catchUp`; `checkpoint` is called at
+ * the end of each.
  */
 export class Inventory<A extends AssetsPart> {
   readonly services: Services;
@@ -67,24 +69,27 @@ export class Inventory<A extends AssetsPart> {
   readonly #folds: readonly FlowFold[];
   readonly #found: readonly InventoryPart[];
   readonly #seen: SeenEvents;
-  /** Undefined when memory has nothing yet, or nothing any more. */
+  /** Undefined when memory is empty: before the first use and after `forget`. */
   #position: Record<Table, number> | undefined;
   #moved = false;
   #forced = false;
   #writtenAt = Number.NEGATIVE_INFINITY;
-  /** What the last write took, without the flush. */
+  /** Duration of the last write, without the flush. */
   #writingMs = 0;
   readonly #told: ToldLater;
-  /** Both tables are counted up to here before either goes on: neither waits for ever while the other grows. */
+  /**
+   * Both tables are processed up to here before either continues, so that neither starves while the other
+   * grows.
+   */
   #round: Readonly<Record<Table, number>> | undefined;
   readonly #pace = new Pace();
-  /** When this transaction has counted for long enough, by performance.now(); undefined before it counts. */
+  /** When this transaction must stop processing, by performance.now(); undefined before it starts. */
   #countUntil: number | undefined;
-  /** Events that this transaction has counted. */
+  /** Events that this transaction has processed. */
   #countedRows = 0;
-  /** The newest block that came, opened. */
+  /** The newest received block, opened. */
   #opened: { readonly buffer: ArrayBuffer; readonly block: EventBlock } | undefined;
-  /** Transactions that had to count more than their share. */
+  /** Transactions that had to process more than their share. */
   #hurried = 0;
 
   constructor(options: InventoryOptions<A>) {
@@ -102,10 +107,10 @@ export class Inventory<A extends AssetsPart> {
   }
 
   /**
-   * Counts the stored events that were not counted yet, in transactions of its own, so that a kill loses little.
+   * Processes all pending events, in transactions of its own, so that a kill loses little.
    *
    * @param transaction - runs in one transaction, flushed
-   * @returns milliseconds after which `checkpoint` is due; undefined when nothing waits
+   * @returns milliseconds after which `checkpoint` is due; undefined when nothing is pending
    */
   catchUp(transaction: (step: () => void) => void): number | undefined {
     let isCounted = false;
@@ -123,9 +128,9 @@ export class Inventory<A extends AssetsPart> {
   }
 
   /**
-   * Takes in what a batch brought, now or later: the blocks that it stored, and what isn't stored as events, which is
-   * written with this transaction. Hosts come first, those of events and of sightings in the order of their times, and
-   * names last: they are lost where their host isn't known.
+   * Takes in a batch, now or later: its stored blocks, and its sightings, which are not stored as events and
+   * are written with this transaction. Hosts come first, those of events and of sightings in order of time,
+   * and names last: a name is dropped if its host is unknown.
    */
   take(blocks: readonly CommittedBlock[], sightings: readonly Sighting[]): void {
     if (blocks.length === 0 && sightings.length === 0) return;
@@ -140,7 +145,10 @@ export class Inventory<A extends AssetsPart> {
     this.#opened = undefined;
   }
 
-  /** Takes in what a scan found at ports of home addresses; the assets are told of the hosts before, after `readyTo`. */
+  /**
+   * Takes in scan results for ports of home addresses. The hosts must have been added to the assets before,
+   * after `readyTo`.
+   */
   scanned(found: readonly Scanned[]): void {
     for (const one of found) {
       const assetId = this.assets.assetAt(one.ip, one.at);
@@ -149,20 +157,21 @@ export class Inventory<A extends AssetsPart> {
     this.force();
   }
 
-  /** All that is stored now. */
+  /** The position after everything that is stored now. */
   get stored(): Place {
     return { ...this.#newest(), told: this.#told.newest };
   }
 
-  /** Whether all up to a place is counted. */
+  /** Whether everything up to a position is processed. */
   hasReached(place: Place): boolean {
     const counted = (table: Table) => this.#position?.[table] ?? this.#written(table);
     return eventTables.every((table) => counted(table) >= place[table]) && !this.#told.waitsFor(place.told);
   }
 
   /**
-   * Brings memory up to a place, however long it takes: before people's changes are planned, which go by what is known.
-   * Who asks waits until it `hasReached` the place, so that nothing is left to do but after an undone transaction.
+   * Brings memory up to a position, however long it takes, before users' changes are planned, which need the
+   * current state. Callers wait until `hasReached` is true, so that only an aborted transaction leaves
+   * anything to do here.
    */
   readyTo(place: Place): void {
     this.#position ??= this.#recall();
@@ -170,29 +179,34 @@ export class Inventory<A extends AssetsPart> {
   }
 
   /**
-   * Goes on after `forget` with what is stored and not counted, and with what memory had not written. Not every
-   * transaction does: on a disk that has no room for the inventory, it would be undone for it.
+   * Resumes after `forget` with pending events and with state that memory had not written. Not done in every
+   * transaction: on a disk without room for the inventory, each of them would be aborted.
    */
   resume(): void {
     this.#position ??= this.#recall();
   }
 
-  /** Everything is written at the end of this transaction: something changed that isn't in the events. */
+  /**
+   * Writes everything at the end of this transaction, because something changed that is not in the events.
+   */
   force(): void {
     this.#forced = true;
   }
 
-  /** Rows in memory that are not written. */
+  /** Rows in memory that are not written yet. */
   get dirty(): number {
     return this.#parts().reduce((sum, part) => sum + part.dirty, 0);
   }
 
-  /** Whether stored events wait to be counted. */
+  /** Whether stored events or sightings are pending. */
   get behind(): boolean {
     return this.uncounted > 0 || this.#told.count > 0;
   }
 
-  /** Stored events that wait to be counted. Of those that an undone transaction left to count anew nothing is said. */
+  /**
+   * Number of pending events. Does not include events that have to be processed again after an aborted
+   * transaction.
+   */
   get uncounted(): number {
     const position = this.#position;
     if (position === undefined) return 0;
@@ -200,10 +214,10 @@ export class Inventory<A extends AssetsPart> {
   }
 
   /**
-   * Counts what there is time for, and writes what changed, with the position, unless that is so much that it waits for
-   * more: at most a fifth of the time goes into writing, until memory is full.
+   * Processes as much as there is time for, and writes the changes with the position, unless a larger write
+   * should wait: writing takes at most a fifth of the time, until memory is full.
    *
-   * @returns milliseconds after which the next is due; undefined when all is counted and written
+   * @returns milliseconds after which the next is due; undefined when everything is processed and written
    */
   checkpoint(): number | undefined {
     let isCounted = this.#position === undefined || this.#countSome([]);
@@ -239,7 +253,7 @@ export class Inventory<A extends AssetsPart> {
     this.#pace.wrote(dirty, this.#writingMs);
   }
 
-  /** The transaction was undone: what memory holds may never have been. */
+  /** Called after an aborted transaction: memory may hold state that was never committed. */
   forget(): void {
     for (const part of this.#parts()) part.forget();
     this.#seen.forget();
@@ -252,7 +266,7 @@ export class Inventory<A extends AssetsPart> {
     this.#forced = false;
   }
 
-  /** How often something was left out because of a limit, since this was opened. */
+  /** How often data was dropped because of a limit, since this was opened. */
   limitsReached(): Partial<Record<LimitName, number>> {
     const reached = {
       ...this.assets.reached,
@@ -271,7 +285,7 @@ export class Inventory<A extends AssetsPart> {
     return [...this.#found, this.assets, this.services, ...this.#folds];
   }
 
-  /** The first sequence of each table that no event has. */
+  /** Returns the next sequence of each table. */
   #newest(): Record<Table, number> {
     return { network: this.#events.next('network'), dns: this.#events.next('dns') };
   }
@@ -280,15 +294,15 @@ export class Inventory<A extends AssetsPart> {
     return countedTo(this.#tables, this.#events, table);
   }
 
-  /** When the next write is due, where there is little to write. */
+  /** Milliseconds until the next write is due when there is little to write. */
   #dueMs(): number {
     return this.#writtenAt + Math.max(limits.inventoryPauseMs, 4 * this.#writingMs) - performance.now();
   }
 
   /**
-   * Events came more quickly than they are counted for so long that who brings more waits.
+   * Processes more when the backlog has grown too large, so that senders have to wait.
    *
-   * @returns true when nothing is left
+   * @returns true when nothing is pending
    */
   #hurry(): boolean {
     const isMuch = () => this.uncounted + this.#told.sightings > limits.maxUncountedEvents;
@@ -303,7 +317,7 @@ export class Inventory<A extends AssetsPart> {
     return isCounted;
   }
 
-  /** There is time again, and room in memory. */
+  /** Makes room in memory and starts a new time slice. */
   #again(): void {
     if (this.#isFull()) this.write();
     this.#endCounting();
@@ -314,17 +328,17 @@ export class Inventory<A extends AssetsPart> {
     this.#countedRows = 0;
   }
 
-  /** As much as one transaction can write. */
+  /** Whether memory holds as much as one transaction can write. */
   #isFull(): boolean {
     return this.dirty >= this.#pace.writableRows;
   }
 
   /**
-   * Counts what is stored and not counted, in its order, as long as this transaction has time. What batches told beside
-   * their events comes with these.
+   * Processes pending events in order, as long as this transaction has time. Sightings of a batch are
+   * processed with its events.
    *
-   * @param blocks - some of those that are stored, in memory
-   * @returns true when nothing is left
+   * @param blocks - some of the stored blocks, in memory
+   * @returns true when nothing is pending
    */
   #countSome(blocks: readonly CommittedBlock[]): boolean {
     this.#countUntil ??= performance.now() + limits.inventoryCountMs;
@@ -333,7 +347,7 @@ export class Inventory<A extends AssetsPart> {
       this.#told.shift();
     }
     do {
-      // Names come last: a round has both tables as they are at one time.
+      // Names come last, so a round covers both tables as of one time.
       this.#round ??= this.#newest();
       const { network, dns } = this.#round;
       if (!this.#countTo('network', network, blocks) || !this.#countTo('dns', dns, blocks)) return false;
@@ -349,7 +363,7 @@ export class Inventory<A extends AssetsPart> {
     return this.#countTo('dns', dns[1], blocks) && this.#sight(names);
   }
 
-  /** @param sightings - those that were taken in are removed from it */
+  /** @param sightings - processed ones are removed from it */
   #sight(sightings: Sighting[]): boolean {
     let taken = 0;
     while (taken < sightings.length) {
@@ -362,19 +376,22 @@ export class Inventory<A extends AssetsPart> {
     return sightings.length === 0;
   }
 
-  /** Whether this transaction counts no more. What changes little is always counted with its own transaction. */
+  /** Whether this transaction must stop. Small changes are always processed in their own transaction. */
   #isOver(leftMs: number): boolean {
     const isMuch = this.dirty > limits.inventoryRowsPerCommit || this.#countedRows > limits.maxBlockRows;
     return (leftMs <= 0 && isMuch) || this.#isFull();
   }
 
-  /** @param hosts - by time; those up to the last host of the events are taken in with them, and from this list */
+  /**
+   * @param hosts - by time; those up to the last host of the events are processed with them and removed from
+   * this list
+   */
   #countTo(table: Table, to: number, blocks: readonly CommittedBlock[], hosts: HostAt[] = []): boolean {
     const position = this.#position!;
     while (position[table] < to) {
       const next = this.#next(table, to, blocks);
       if (next === undefined) {
-        // Where the newest events are no longer stored, there is nothing to count.
+        // If the newest events are no longer stored, there is nothing to process.
         position[table] = Math.max(position[table], Math.min(to, this.#events.next(table)));
         return true;
       }
@@ -390,7 +407,7 @@ export class Inventory<A extends AssetsPart> {
     return true;
   }
 
-  /** The next rows [first, end) of one block that are to be counted, from memory or as they are stored. */
+  /** Returns the next rows [first, end) of one block to process, from memory or from disk. */
   #next(table: Table, to: number, blocks: readonly CommittedBlock[]) {
     const from = this.#position![table];
     for (const { table: its, first_seq, rows, buffer } of blocks) {
@@ -403,21 +420,21 @@ export class Inventory<A extends AssetsPart> {
     return undefined;
   }
 
-  /** The sequences of a batch's events of one table. */
+  /** Returns the sequences of a batch's events of one table. */
   #sequences(table: Table, blocks: readonly CommittedBlock[]): Sequences {
     const first = blocks.find((block) => block.table === table)?.first_seq;
     const next = this.#events.next(table);
     return [first ?? next, next];
   }
 
-  /** The committed position, with the connections that were reported before it. */
+  /** Returns the committed position, and restores the connections that were reported before it. */
   #recall(): Record<Table, number> {
     const position = { network: this.#written('network'), dns: this.#written('dns') };
     this.#seen.recall(this.#events, position.network);
     return position;
   }
 
-  /** Rows [first, end) of a block, the next of its table. */
+  /** Processes rows [first, end) of a block, the next of its table. */
   #fold(block: EventBlock, first: number, end: number, hosts: HostAt[] = []): void {
     this.#seen.fold(block, first, end, hosts);
     this.#position![block.table] = block.firstSeq + end;
@@ -425,11 +442,11 @@ export class Inventory<A extends AssetsPart> {
   }
 }
 
-/** What one transaction of `catchUp` counts for. */
+/** Time slice of one transaction of `catchUp`. */
 const catchUpMs = 250;
 
-/** What one transaction counts for at most, where too much waits. */
+/** Maximum time slice of one transaction when the backlog is too large. */
 const hurryMs = 1500;
 
-/** Sightings between two looks at the time. */
+/** Sightings between two checks of the time. */
 const sightingsPerLook = 64;

@@ -11,14 +11,14 @@ import { type By, History, type HistoryRecord, network } from './history.ts';
 import type { ServicesPart } from './parts.ts';
 import { StillThere } from './still-there.ts';
 
-/** What was seen, and who says so. */
+/** How something was seen, and the author of its history records. */
 export interface Source {
   readonly source: AssetState['source'];
   readonly by: By;
 }
 export const passive: Source = { source: 'passive', by: network };
 
-/** The assets in the memory of the thread that writes, their addresses and what happened to them. */
+/** The assets, their addresses and their history, in the memory of the store thread. */
 export class KnownAssets {
   readonly rows: CachedRows<string, AssetState, AssetRow>;
   readonly bindings: Bindings;
@@ -44,16 +44,17 @@ export class KnownAssets {
     return this.rows.count;
   }
 
-  /** How often something was left out because of a limit since this was opened. */
+  /** How often data was dropped because of a limit since this was opened. */
   get reached(): Readonly<Partial<Record<LimitName, number>>> {
     return { ...this.#reached, ...this.bindings.reached, maxAssetHistory: this.history.removed };
   }
 
-  /** An asset that bindings name. Where its row is damaged, it begins again under its id. */
+  /** Returns an asset that bindings name. If its row is damaged, the asset is rebuilt under its id. */
   require(id: string): AssetState {
     const asset = this.rows.get(id);
     if (asset !== undefined) return asset;
-    if (!this.tables.assets.doesExist(id)) throw new Error(`an address is of asset ${id}, which is missing`);
+    if (!this.tables.assets.doesExist(id))
+      throw new Error(`an address belongs to asset ${id}, which is missing`);
     const isCurrent = (binding: Binding | undefined) =>
       binding?.asset_id === id && binding.until === undefined;
     const ips = this.bindings.addressesOf(id).filter((ip) => isCurrent(this.bindings.latest(ip)));
@@ -67,7 +68,7 @@ export class KnownAssets {
     return again;
   }
 
-  /** A new asset, staged, of nothing yet; undefined where there may be no more. */
+  /** Creates an empty staged asset; undefined at limits.maxAssets. */
   create(origin: string, { source, by }: Source, at: number): AssetState | undefined {
     if (this.count >= limits.maxAssets) return undefined;
     const asset = newAsset(uuid7(this.now()), { source, state: 'staged', origin });
@@ -81,7 +82,7 @@ export class KnownAssets {
     this.rows.put(asset.id, asset);
   }
 
-  /** The asset was seen in this time. */
+  /** Records that the asset was seen in this time. */
   noteSeen(asset: AssetState, first: number, last: number, by: By): AssetState {
     if (asset.first === unseen || first < asset.first) asset.first = first;
     if (last > asset.last) asset.last = last;
@@ -93,7 +94,7 @@ export class KnownAssets {
     return asset;
   }
 
-  /** Something of the network was not recorded because of a limit. */
+  /** Counts data that was dropped because of a limit. */
   leftOut(limit: LimitName): undefined {
     this.#reached[limit] = (this.#reached[limit] ?? 0) + 1;
   }

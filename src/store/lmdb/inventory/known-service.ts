@@ -4,7 +4,7 @@ import { printable } from '../../../inventory/printable.ts';
 import { toldName } from '../../../inventory/service-names.ts';
 import { at, type ServiceKey, type ServiceRow } from '../../service-row.ts';
 
-/** Where a service answers. */
+/** Location of a service. */
 export interface ServicePlace {
   readonly transport: string;
   readonly port: number;
@@ -28,11 +28,11 @@ export interface KnownService extends ServicePlace {
   clientSet: ClientCount | undefined;
   isNew: boolean;
   clientsChanged: boolean;
-  /** Writes of the rows that there were before it was last put behind the others in memory. */
+  /** The write count when the service was last moved to the end of the cache. */
   usedAfter: number;
 }
 
-/** What is learned of a service, by whatever way. */
+/** Details learned about a service, from any source. */
 export interface Learned {
   readonly name?: string;
   readonly product?: string;
@@ -58,7 +58,7 @@ export const newService = (
   usedAfter: -1,
 });
 
-/** How a service is stored. */
+/** Encoding of a service row. */
 export const serviceCodec = {
   pack: (service: KnownService): ServiceRow => [
     service.assetId,
@@ -106,7 +106,7 @@ export function learn(service: KnownService, { name, product, version }: Learned
   if (version !== undefined || changed) service.version = line(version);
 }
 
-/** What is known of two becomes what is known of one, but for their clients, which are united elsewhere. */
+/** Merges one service into another, except their clients, which callers merge. */
 export function unite(service: KnownService, into: KnownService): void {
   if (service.first < into.first) into.source = service.source;
   into.closedAt = closedOf(service, into);
@@ -120,7 +120,10 @@ export function unite(service: KnownService, into: KnownService): void {
   into.last = Math.max(into.last, service.last);
 }
 
-/** When two become one: open if one of them is, but for a port that was found closed after it answered last. */
+/**
+ * Closing time of merged services: open if one of them is, unless the port was found closed after the last
+ * answer.
+ */
 function closedOf(a: KnownService, b: KnownService): number {
   const closedAt = Math.max(a.closedAt, b.closedAt);
   return closedAt > Math.max(a.last, b.last) ? closedAt : 0;
@@ -129,7 +132,7 @@ function closedOf(a: KnownService, b: KnownService): number {
 const line = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : printable(text, maxLineLength);
 
-/** The keys of an asset's services, whatever they are: no id lies between it and the end. */
+/** The key range of all services of an asset: no id lies between it and the end. */
 export const rangeOf = (assetId: string) => ({
   start: [assetId] as unknown as ServiceKey,
   end: [`${assetId}\0`] as unknown as ServiceKey,

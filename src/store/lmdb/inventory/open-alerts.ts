@@ -16,33 +16,36 @@ import type { Assets } from './assets.ts';
 import type { Bindings } from './bindings.ts';
 import { forgetRisk, recordRisk } from './risk-history.ts';
 
-/** The risk score of an asset, and from when on (epoch milliseconds) it is lower. Above 0: the others have none. */
+/**
+ * The risk score of an asset, and when (epoch milliseconds) it will fall. Above 0: other assets have no row.
+ */
 export type AssetRisk = readonly [score: number, fallsAt: number];
 
 /**
- * The alerts that are open or weigh, by the addresses of their ends; and what they mean for the assets that have these
- * addresses. The index changes with the alerts, in their transaction. Assets are told when they are written: up to
- * which change of alerts they know theirs is committed with them, and what came after is told again.
+ * The alerts that are open or contribute to risk, indexed by the addresses of their ends, and their effect on
+ * the assets with these addresses. The index changes with the alerts, in their transaction. Assets are
+ * updated when they are written: the alert sequence up to which they are current is committed with them, and
+ * later changes are applied again.
  *
- * As alerts grow old, risk scores fall, each at a time that is known when it is computed. So nothing is to be done
- * until the first of these times, and then for the assets only whose time has come:
+ * As alerts age, risk scores fall, each at a time that is known when it is computed. So nothing needs to be
+ * done until the first of these times, and then only for the assets whose time has come:
  *
  * ```
- *   riskFalls    10:02 asset 7   10:02 asset 9   14:40 asset 3     `fall`, at 10:02: 7 and 9 are counted anew,
- *   riskRanks    99 asset 3      68 asset 7      47 asset 9        which gives them scores that fall later
+ *   riskFalls    10:02 asset 7   10:02 asset 9   14:40 asset 3     `fall`, at 10:02: recomputes 7 and 9,
+ *   riskRanks    99 asset 3      68 asset 7      47 asset 9        which get scores that fall later
  * ```
  */
 export class OpenAlerts {
-  /** Addresses and assets whose alerts are to be counted anew. */
+  /** Addresses and assets whose alerts must be recounted. */
   readonly #dueAddresses = new Set<string>();
   readonly #dueAssets = new Set<string>();
-  /** Alerts that may be of no asset, by their ids. */
+  /** Alerts that may belong to no asset, by id. */
   readonly #dueAlerts = new Map<string, IndexedAlert>();
-  /** Addresses that other assets have than before. */
+  /** Addresses whose owners changed. */
   readonly #movedAddresses = new Set<string>();
-  /** False while there is no alert in the index: then nothing of it follows from an address that moves. */
+  /** False while the index is empty: then a moved address has no effect. */
   #any = true;
-  /** How often the alerts of an asset were too many to be told apart, since this was opened. */
+  /** How often an asset had too many alerts to count exactly, since this was opened. */
   estimated = 0;
   readonly #tables: Tables;
   readonly #now: () => number;
@@ -57,7 +60,7 @@ export class OpenAlerts {
     return this.#dueAddresses.size + this.#dueAssets.size + this.#dueAlerts.size + this.#movedAddresses.size;
   }
 
-  /** An alert was stored. Within its transaction. */
+  /** Indexes a stored alert. Runs within its transaction. */
   saved(before: AlertRow | undefined, { id, alert }: AlertRow): void {
     const { openAlerts } = this.#tables;
     const old = before === undefined ? undefined : indexed(id, before.alert);
@@ -72,35 +75,38 @@ export class OpenAlerts {
     for (const ip of [...addressesOf(alert), ...(old?.ips ?? [])]) this.#dueAddresses.add(ip);
   }
 
-  /** Other assets have an address than before, which was taken from an asset. */
+  /** Marks an address whose owners changed, with the asset that lost it. */
   addressMoved(ip: string, from?: string): void {
     if (!this.#any) return;
     this.#movedAddresses.add(ip);
     if (from !== undefined) this.#dueAssets.add(from);
   }
 
-  /** What alerts mean for an asset has changed, whatever the alerts; or there is no such asset any more. */
+  /** Marks an asset for which the effect of alerts changed, or that was removed. */
   assetChanged(id: string): void {
     this.#dueAssets.add(id);
   }
 
-  /** The time at which the first of all risk scores falls, in epoch milliseconds; undefined where nothing is at risk. */
+  /** When the next risk score falls, in epoch milliseconds; undefined if no asset is at risk. */
   get nextFall(): number | undefined {
     for (const [time] of this.#tables.riskFalls.getKeys({ limit: 1 })) return time;
     return undefined;
   }
 
-  /** Takes in hand some of the assets whose scores fall by now. Within a transaction, before rows are written. */
+  /**
+   * Marks some of the assets whose scores have fallen by now. Runs within a transaction, before rows are
+   * written.
+   */
   fall(): void {
     const end = [this.#now() + 1] as unknown as [number, string];
     for (const key of [...this.#tables.riskFalls.getKeys({ end, limit: limits.riskFallsPerStep })]) {
       this.#dueAssets.add(key[1]);
-      // Nothing else removes it where the row that names its time is damaged.
+      // If the row that names this time is damaged, nothing else removes the key.
       this.#tables.riskFalls.removeSync(key);
     }
   }
 
-  /** Assets learn of their alerts. Within a transaction, before their rows are written. */
+  /** Applies alerts to assets. Runs within a transaction, before their rows are written. */
   settle(assets: Assets): void {
     for (const ip of this.#movedAddresses) this.#moved(ip, assets.bindings);
     for (const ip of this.#dueAddresses)
@@ -113,7 +119,7 @@ export class OpenAlerts {
     if (assetCounters.get('risks') !== seq) assetCounters.putSync('risks', seq);
   }
 
-  /** Drops what memory holds, and finds anew which alerts assets have not learnt of. */
+  /** Drops in-memory state, and finds the alerts that were not applied to assets yet. */
   forget(): void {
     const { alertLog, alerts, assetCounters } = this.#tables;
     this.#clear();
@@ -128,7 +134,7 @@ export class OpenAlerts {
     }
   }
 
-  /** Makes the index where there is none: a file from before there was one like it. Within a transaction. */
+  /** Builds the index of a file that has none. Runs within a transaction. */
   complete(): void {
     const { assetCounters, openAlerts, alerts, assetRisks, riskRanks, riskFalls } = this.#tables;
     if (assetCounters.get('risks') === undefined) {
@@ -155,7 +161,7 @@ export class OpenAlerts {
     this.#any = true;
   }
 
-  /** Alerts of an address are of an asset now that were of none before, or the other way round. Most have no alerts. */
+  /** Updates which alerts of a moved address belong to no asset. Most addresses have no alerts. */
   #moved(ip: string, bindings: Bindings): void {
     const range = { ...entriesAt(ip), limit: limits.maxCountedAlerts };
     const entries = Array.from(this.#tables.openAlerts.getRange(range));
@@ -167,7 +173,9 @@ export class OpenAlerts {
     }
   }
 
-  /** An alert that weighs is nowhere as long as no asset had one of its addresses then. */
+  /**
+   * Puts an alert that contributes to risk at `nowhere` while no asset had one of its addresses at the time.
+   */
   #place({ id, as: counts, order, time, score, ips }: IndexedAlert, bindings: Bindings): void {
     if (counts === as.dismissed) return;
     const { openAlerts } = this.#tables;
@@ -197,7 +205,7 @@ export class OpenAlerts {
     assets.rows.put(id, asset);
   }
 
-  /** Where an asset stands among those at risk, and when that is to be looked at again. */
+  /** Updates the rank of an asset among those at risk, and when its score must be recomputed. */
   #rank(id: string, score: number, falls: number | undefined): void {
     const { assetRisks, riskRanks, riskFalls } = this.#tables;
     const known = assetRisks.get(id);
@@ -219,7 +227,7 @@ export class OpenAlerts {
   }
 }
 
-/** The addresses that an asset has or had, and when. */
+/** Returns the addresses that an asset has or had, with their time spans. */
 function spansOf(bindings: Bindings, id: string): AddressSpan[] {
   return bindings.addressesOf(id).flatMap((ip) =>
     bindings

@@ -1,7 +1,10 @@
 import type { Owner } from '../../../events/asset-lookup.ts';
 import type { Binding } from '../../../inventory/identity.ts';
 
-/** What bindings of one address, in order of time, say of its owners; those that follow each other are one. */
+/**
+ * Returns the owners of an address from its bindings in order of time; adjacent bindings of one owner are
+ * joined.
+ */
 export function ownersOf(bindings: readonly Pick<Binding, 'asset_id' | 'since' | 'until'>[]): Owner[] {
   const owners: Owner[] = [];
   for (const [i, { asset_id, since, until }] of bindings.entries()) {

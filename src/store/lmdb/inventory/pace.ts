@@ -1,22 +1,22 @@
 import type { EventBlock } from '../../../events/block.ts';
 import { limits } from '../../../limits.ts';
 
-/** Fewer rows are not worth a pass of their own, nor a write of their own. */
+/** Fewer rows are not worth a separate pass or write. */
 const fewest = 1024;
-/** What is dirty without being much, and what a write leaves of hosts that were seen again. */
+/** Rows that count as little to write, plus what a write leaves of unchanged hosts. */
 const fewestWritable = limits.inventoryRowsPerCommit + 2 * limits.settledHostsPerWrite + 1;
-/** Before anything was measured, and for no less: what comes next may be other than what came before. */
+/** Estimates before any measurement, and lower bounds: the next rows may cost more than the last ones. */
 const usuallyMs = { perValue: 0.025, perWrittenRow: 0.005 } as const;
 
 /**
- * How much of the inventory's work fits in the time that one transaction has for it, by how long it took of late: a row
- * of hosts that are known takes 1 µs, one of a host that was never seen fifty times that.
+ * How much of the inventory's work fits into the time slice of a transaction, by recent measurements: a row
+ * of known hosts takes 1 µs, one of a new host fifty times that.
  */
 export class Pace {
   #perValue: number = usuallyMs.perValue;
   #perWrittenRow: number = usuallyMs.perWrittenRow;
 
-  /** Rows of a block from `first` on that can be counted in a time, at most up to `end`. */
+  /** Returns how many rows of a block from `first` on can be processed in a time, at most up to `end`. */
   rows(block: EventBlock, first: number, end: number, ms: number): number {
     const perRow = valuesPerRow(block) * Math.max(this.#perValue, usuallyMs.perValue);
     return Math.min(end - first, Math.max(fewest, Math.floor(ms / perRow)));
@@ -25,11 +25,11 @@ export class Pace {
   counted(block: EventBlock, rows: number, tookMs: number): void {
     if (rows < fewest) return;
     const perValue = tookMs / (rows * valuesPerRow(block));
-    // Slower at once, quicker by and by.
+    // Rises at once, falls gradually.
     this.#perValue = Math.max(perValue, (this.#perValue + perValue) / 2);
   }
 
-  /** Rows that can be written in the time that a transaction has for it. */
+  /** Rows that can be written in the time slice of a transaction. */
   get writableRows(): number {
     const rows = Math.floor(limits.inventoryWriteMs / this.#perWrittenRow);
     return Math.max(fewestWritable, Math.min(rows, limits.maxUnwrittenInventoryRows));
@@ -41,7 +41,10 @@ export class Pace {
   }
 }
 
-/** Different values that a row brings, on the average of its block: they take the time, rows that repeat them a 32nd. */
+/**
+ * Returns the average number of distinct values per row of a block: these dominate the cost; a row that
+ * repeats values costs a 32nd.
+ */
 function valuesPerRow(block: EventBlock): number {
   const values =
     block.table === 'network'

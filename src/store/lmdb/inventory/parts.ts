@@ -3,12 +3,12 @@ import type { Sighting } from '../../../inventory/sighting.ts';
 import type { LimitName } from '../../../limits.ts';
 
 /**
- * The parts of the inventory as they know each other. All of it is in the thread that writes siem.mdb, in the midst
- * of a write transaction. Memory holds what changed since it was last written; tables and memory agree after `write`,
- * and `forget` drops what memory holds, because the transaction that it belongs to was undone.
+ * The parts of the inventory as they see each other. Everything runs in the store thread, inside a write
+ * transaction. Memory holds what changed since the last write; tables and memory agree after `write`, and
+ * `forget` drops memory because its transaction was aborted.
  */
 export interface InventoryPart {
-  /** Rows that `write` would write; none when there is nothing left. */
+  /** Rows that `write` would write; 0 when there is nothing to write. */
   readonly dirty: number;
   write(): void;
   forget(): void;
@@ -17,37 +17,46 @@ export interface InventoryPart {
 /** Sightings of hosts: all but those of services. */
 export type HostSighting = Exclude<Sighting, { kind: 'service' }>;
 
-/** Which machine had which address when, and what is known of the machines. */
+/** Which machine had which address when, and the attributes of the machines. */
 export interface AssetsPart extends InventoryPart {
-  /** Assets now, those in memory included. */
+  /** Number of assets, including those in memory. */
   readonly count: number;
-  /** How often something was left out because of a limit since this was opened. Only grow. */
+  /** How often data was dropped because of a limit since this was opened. Only grows. */
   readonly reached: Readonly<Partial<Record<LimitName, number>>>;
-  /** A home host answered. Its asset; undefined when there may be no more of them. */
+  /** Records that a home host answered. Returns its asset; undefined at the limit of assets. */
   hostSeen(host: HostSeen): string | undefined;
-  /** This MAC address forwards for others: it identifies no host. Told as often as it is seen. */
+  /**
+   * Records that this MAC address forwards for others, so that it identifies no host. Called whenever this is
+   * seen.
+   */
   gatewaySeen(mac: string): void;
-  /** What a sensor said of a host. A name of a host that isn't known makes none. */
+  /** Takes in a sighting of a sensor. A name of an unknown host creates no asset. */
   sight(sighting: HostSighting): void;
-  /** Whose address this was at that time (epoch ms); undefined when no asset ever had it. */
+  /** Returns the owner of the address at that time (epoch milliseconds); undefined if it had none. */
   assetAt(ip: string, time: number): string | undefined;
-  /** The number of open services of an asset changed by this much. Unknown ids are passed over. */
+  /** Adds to an asset's number of open services. Unknown ids are ignored. */
   serviceCountChanged(assetId: string, by: number): void;
 }
 
-/** What the assets need of the services. Called in the writing step of a change of assets. */
+/** The services, as used by assets. Called in the writing step of a change of assets. */
 export interface ServicesPart extends InventoryPart {
-  /** This asset has none yet: counting those of an asset takes 10 µs. */
+  /** Marks a new asset, which has no services: counting those of an asset takes 10 µs. */
   isNew(assetId: string): void;
   /**
-   * All services of an asset become those of another: what both have becomes one, connections added, clients united.
-   * `serviceCountChanged` is told of both.
+   * Moves all services of an asset to another: services of both are merged, with connections added and
+   * clients united. Calls `serviceCountChanged` for both.
    */
   mergeInto(fromAsset: string, toAsset: string): void;
-  /** The same for the services at some addresses, each to the asset that has it now: `owners` by address. */
+  /**
+   * As `mergeInto`, for the services at some addresses, each to the asset that now has it: `owners` by
+   * address.
+   */
   moveAddresses(fromAsset: string, owners: ReadonlyMap<string, string>): void;
-  /** The asset's services at an address, which left it at that time (epoch ms), are closed until they answer again. */
+  /**
+   * Closes the asset's services at an address that it lost at that time (epoch milliseconds), until they
+   * answer again.
+   */
   closeAt(ip: string, assetId: string, at: number): void;
-  /** The services of an asset that is no more; `serviceCountChanged` isn't told. */
+  /** Removes the services of a removed asset, without calling `serviceCountChanged`. */
   removeOf(assetId: string): void;
 }

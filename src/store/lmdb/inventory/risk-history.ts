@@ -6,7 +6,7 @@ import { within } from './grouped-rows.ts';
 
 type Table = Tables['riskHistory'];
 
-/** What a risk score was before a change, what it was after it, and the highest until the next one that is kept. */
+/** The risk score before and after a change, and the highest until the next stored change. */
 export type RiskChangeRow = readonly [before: number, after: number, highest: number];
 
 interface PlacedChange {
@@ -16,22 +16,25 @@ interface PlacedChange {
 
 const most = limits.maxRiskChanges;
 
-/** A risk score has changed. Within a transaction. */
+/** Records a change of a risk score. Runs within a transaction. */
 export function recordRisk(table: Table, id: string, before: number, after: number, nowMs: number): void {
   const last = lastChange(table, id, Number.POSITIVE_INFINITY);
-  // Of a clock that was set back: order is kept, and what is told last is what holds now.
+  // If the clock was set back, the order is preserved, and the last record has the current score.
   const at = Math.max(nowMs, last?.at ?? nowMs);
   const change: RiskChangeRow = [before, after, after];
   table.putSync([id, at], last?.at === at ? together(last.row, change) : change);
   if (table.getKeysCount(within<number>(id)) > most + slackOf(most)) thin(table, id);
 }
 
-/** Within a transaction. */
+/** Runs within a transaction. */
 export function forgetRisk(table: Table, id: string): void {
   for (const key of [...table.getKeys(within<number>(id))]) table.removeSync(key);
 }
 
-/** The changes from one time up to another, epoch milliseconds, both in it, and what held before the first of them. */
+/**
+ * Returns the changes in a range of time (epoch milliseconds, both ends inclusive), and the score before the
+ * first of them.
+ */
 export function readRiskHistory(table: Table, id: string, from: number, to: number): RiskHistoryView {
   const inRange = { start: [id, from] as [string, number], end: [id, to + 1] as [string, number] };
   const rows = Array.from(table.getRange(inRange), ({ key, value }) => ({ at: key[1], row: value }));
@@ -41,8 +44,8 @@ export function readRiskHistory(table: Table, id: string, from: number, to: numb
 }
 
 /**
- * Makes one change of those that follow each other soonest, until there are no more than the limit: a score that somebody
- * lets flutter loses what is between, and nothing of its past.
+ * Merges the changes that are closest in time until the limit is met: a score that fluctuates quickly loses
+ * intermediate values, but none of its past.
  */
 function thin(table: Table, id: string): void {
   const changes = changesOf(table, id);
@@ -68,7 +71,7 @@ const together = ([before, , high]: RiskChangeRow, [, after, highest]: RiskChang
 const changesOf = (table: Table, id: string): PlacedChange[] =>
   Array.from(table.getRange(within<number>(id)), ({ key, value }) => ({ at: key[1], row: value }));
 
-/** The last change up to a time, that of this very time among them. */
+/** Returns the last change at or before a time. */
 function lastChange(table: Table, id: string, upTo: number): PlacedChange | undefined {
   const range = { start: [id, upTo] as [string, number], end: [id] as unknown as [string, number] };
   for (const { key, value } of table.getRange({ ...range, reverse: true, limit: 1 }))

@@ -5,7 +5,7 @@ import type { RiskView, RiskyAlert } from '../../store.ts';
 import { entryCount, type Tables } from '../tables.ts';
 import { gravestNowhere, gravestOf, type WeighingAlert } from './alert-entries.ts';
 
-/** Those at risk by their ranks: however many assets there are, only what is shown is read. */
+/** Returns the assets at risk by rank: only the assets that are shown are read, however many there are. */
 export function readRisks(tables: Tables, lookup: Pick<AssetLookup, 'ranges'>): RiskView {
   const { riskRanks, assets, openAlerts, alerts } = tables;
   const shown = (weighing: readonly WeighingAlert[]): RiskyAlert[] =>

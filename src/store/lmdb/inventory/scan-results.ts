@@ -6,10 +6,10 @@ import { rangeOf } from './known-service.ts';
 import type { Scanned } from './services.ts';
 
 /**
- * Takes what a scan saw into the inventory, within a write transaction: hosts first, so that services have an asset.
- * Hosts and services beyond the limits of the inventory are left out; it counts them.
+ * Takes scan results into the inventory, within a write transaction: hosts first, so that services have an
+ * asset. Hosts and services beyond the limits of the inventory are dropped and counted.
  *
- * @param place - what was stored up to here is counted before
+ * @param place - everything stored up to here is processed before
  */
 export function recordScan(
   inventory: Inventory<Assets>,
@@ -20,7 +20,7 @@ export function recordScan(
 ): ScanRecorded {
   const { assets, services } = inventory;
   inventory.readyTo(place);
-  // Which ports of an asset are known is read from the table.
+  // The known ports of an asset are read from the table.
   services.write();
   const created = new Set<string>();
   const updated = new Set<string>();
@@ -48,7 +48,7 @@ export function recordScan(
   };
 }
 
-/** Of the many ports that refuse, those of services that are known. */
+/** Returns the refused ports that belong to known services, which are few of them. */
 function refusedServices({ serviceKeys }: Tables, assetId: string, { ip, closed }: ScannedHost): number[] {
   if (closed.length === 0) return [];
   const refused = new Set(closed);

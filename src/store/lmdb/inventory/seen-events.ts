@@ -11,11 +11,14 @@ import type { AssetsPart, InventoryPart } from './parts.ts';
 import type { Services } from './services.ts';
 import type { HostAt } from './told.ts';
 
-/** Something else that is counted of the same events, row by row, and committed with the same positions. */
+/** Another projection of the same events, row by row, committed with the same positions. */
 export interface FlowFold extends FlowSink, InventoryPart {
   /** Rows [from, to) of a block of DNS events. */
   dns?(block: EventBlock, from: number, to: number): void;
-  /** All that is stored was counted. Returns milliseconds after which to call this again, where something waits for that. */
+  /**
+   * Called when all stored events are processed. Returns milliseconds after which to call this again, if work
+   * is pending.
+   */
   settle?(): number | undefined;
 }
 
@@ -29,7 +32,7 @@ interface SeenOptions {
   readonly rememberedConnections: number;
 }
 
-/** What events and sensors show, told to the assets, the services and whatever else is counted of the same events. */
+/** Passes events and sightings to the assets, the services and the other projections. */
 export class SeenEvents {
   readonly #assets: AssetsPart;
   readonly #services: Services;
@@ -48,23 +51,24 @@ export class SeenEvents {
     this.#memory = new ConnectionMemory(options.rememberedConnections);
   }
 
-  /** What was forgotten, or taken together, because of a limit. Only grow. */
+  /** How often entries were forgotten or united because of a limit. Only grows. */
   get forgotten(): { readonly connections: number; readonly spans: number; readonly forwarders: number } {
     const { united, forgottenForwarders } = this.#observations;
     return { connections: this.#memory.forgotten, spans: united, forwarders: forgottenForwarders };
   }
 
   /**
-   * Rows [first, end) of a block, the next of its table.
+   * Processes rows [first, end) of a block, the next of its table.
    *
-   * @param hosts - by time; those up to the last host of the rows are taken in with them, and from this list
+   * @param hosts - by time; those up to the last host of the rows are processed with them and removed from
+   * this list
    */
   fold(block: EventBlock, first: number, end: number, hosts: HostAt[]): void {
     if (block.table === 'network') this.#foldFlows(block, first, end, hosts);
     else this.#foldDns(block, first, end);
   }
 
-  /** Remembers anew the connections that were reported before this sequence of network events. */
+  /** Restores the connections that were reported before this sequence of network events. */
   recall(events: LmdbEvents, before: number): void {
     this.#memory.clear();
     const oldest = Math.max(1, before - this.#memory.slots);
@@ -99,7 +103,7 @@ export class SeenEvents {
     observations.clear();
   }
 
-  /** With times no later than now: a clock that is ahead, or a duration without reason, would stay in front for good. */
+  /** Limits times to now: a clock that is ahead, or a wrong duration, would stay the latest for good. */
   #believed<T extends { readonly first: number; readonly last: number }>(seen: T): T {
     const latest = this.#latest();
     if (seen.last <= latest) return seen;
@@ -110,9 +114,9 @@ export class SeenEvents {
     return this.#now() + limits.maxClockLeadMs;
   }
 
-  /** Something that a sensor said. */
-  sight(told: Sighting): void {
-    const sighting = { ...told, at: Math.min(told.at, this.#latest()) };
+  /** Processes a sighting of a sensor. */
+  sight(reported: Sighting): void {
+    const sighting = { ...reported, at: Math.min(reported.at, this.#latest()) };
     if (sighting.kind !== 'service') {
       this.#assets.sight(sighting);
       return;

@@ -10,9 +10,9 @@ import type { Gateways } from './gateways.ts';
 import { network } from './history.ts';
 import { type KnownAssets, passive, type Source } from './known-assets.ts';
 
-/** Which asset was seen, by `src/inventory/identity.ts`, and what that changes of whose the address is. */
+/** Decides which asset was seen, by `src/inventory/identity.ts`, and updates the owners of the address. */
 export class SeenHosts {
-  /** Told when history was moved, which writes it: the rest is to be written in this transaction, too. */
+  /** Called when history was moved, which writes it: the rest must be written in this transaction, too. */
   onHistoryMoved: () => void = () => {};
   readonly #known: KnownAssets;
   readonly #addresses: AssetAddresses;
@@ -25,7 +25,7 @@ export class SeenHosts {
     this.#gateways = gateways;
   }
 
-  /** Evidence of a host, which often says nothing but that it is still there. */
+  /** Takes in evidence of a host, which often only shows that it is still there. */
   hostSeen(host: HostSeen): string | undefined {
     const { ip, first, last, mac } = host;
     const isPast = last <= this.#known.now() + limits.maxClockLeadMs;
@@ -36,11 +36,11 @@ export class SeenHosts {
     return same ?? this.seen(host, passive)?.id;
   }
 
-  /** The asset that was seen, with what this changes of whose the address is. */
+  /** Returns the asset that was seen, after updating the owners of the address. */
   seen(host: HostSeen, from: Source): AssetState | undefined {
     const { bindings } = this.#known;
     const { ip, mac: seenMac } = host;
-    // A clock that is ahead would keep the address from all who come after.
+    // A clock that is ahead would keep the address from all later owners.
     const last = Math.min(host.last, this.#known.now() + limits.maxClockLeadMs);
     const first = Math.min(host.first, last);
     const identifying = this.#addresses.identifying(seenMac);
@@ -68,11 +68,11 @@ export class SeenHosts {
           return this.seen({ ip, first: host.first, last: host.last }, from);
         if (decision.extends && last === host.last && this.#isStillThere(owner!, inForce!, ip, mac, first)) {
           owner!.last = Math.max(owner!.last, last);
-          // Only what comes without a MAC address is known by its address alone.
+          // The fast path by address alone applies only to evidence without a MAC address.
           bindings.stillThere(ip, last, mac === undefined ? owner!.first : Number.POSITIVE_INFINITY);
           return owner;
         }
-        // What comes without a MAC address doesn't say that the machine with this one is still there.
+        // Evidence without a MAC address does not show that the machine with this MAC address is still there.
         if (decision.extends && (mac !== undefined || inForce!.mac === undefined))
           bindings.extend(ip, inForce!, last);
         const asset = this.#known.require(decision.asset_id);
@@ -115,7 +115,7 @@ export class SeenHosts {
     }
   }
 
-  /** A device whose IP address isn't told. */
+  /** Takes in a device of unknown IP address. */
   macSeen(seen: string, at: number): void {
     const mac = this.#addresses.identifying(seen);
     if (mac === undefined) return;
@@ -137,14 +137,20 @@ export class SeenHosts {
     this.#contested.forget();
   }
 
-  /** When the address was in use, where this evidence is of its newest binding and by the same MAC address. */
+  /**
+   * Records when the address was in use, if this evidence is of its newest binding and by the same MAC
+   * address.
+   */
   #noteUse({ ip, first, began }: HostSeen, mac: string | undefined, last: number): void {
     const latest = this.#known.bindings.latest(ip);
     if (began === undefined || mac === undefined || latest?.mac !== mac || ip.includes(':')) return;
     this.#known.bindings.used(ip, { from: Math.min(first, last), to: Math.min(began, last) });
   }
 
-  /** Whether this evidence shows that the MAC address is not one machine's; what it joined is taken apart then. */
+  /**
+   * Whether this evidence shows that several machines use the MAC address; then the addresses that it joined
+   * are taken apart.
+   */
   #isShared(
     host: HostSeen,
     asset: AssetState,
@@ -162,14 +168,17 @@ export class SeenHosts {
     return true;
   }
 
-  /** Whether an address has so many MAC addresses in turn that this one, which isn't its owner's, is none. */
+  /**
+   * Whether an address alternates between so many MAC addresses that this one, which is not its owner's, is
+   * ignored.
+   */
   #isContested(ip: string, mac: string, owner: AssetState | undefined, last: number): boolean {
     const latest = this.#known.bindings.latest(ip);
     if (latest === undefined || owner?.macs.length === 0 || owner?.macs.includes(mac)) return false;
     return this.#contested.claim(ip, latest.mac, mac, last);
   }
 
-  /** The evidence says nothing but that the asset still has its address. */
+  /** Whether the evidence only shows that the asset still has its address. */
   #isStillThere(asset: AssetState, inForce: Binding, ip: string, mac: string | undefined, first: number) {
     const latest = this.#known.bindings.latest(ip)!;
     const last = Math.max(asset.last, this.#known.stillThere.lastOf(ip, asset.id));
@@ -184,7 +193,10 @@ export class SeenHosts {
     );
   }
 
-  /** A device that was only known by this MAC address, and that people did nothing with, is the machine with the address. */
+  /**
+   * Merges a device that was only known by this MAC address, and that no user changed, into the asset that
+   * has the address.
+   */
   #absorbDevice(asset: AssetState, mac: string, at: number): void {
     const owner = this.#addresses.macOwner(mac);
     if (owner === undefined || owner === 'nobody' || owner.asset_id === asset.id) return;

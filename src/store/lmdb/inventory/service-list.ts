@@ -8,7 +8,7 @@ import type { Tables } from '../tables.ts';
 import { rangeOf } from './known-service.ts';
 
 /**
- * One page of services. Those of named assets are read by their keys, all others one by one.
+ * Returns one page of services. If the filter names assets, theirs are read by key; otherwise all are read.
  *
  * @throws INVALID_REQUEST for unknown fields, values, and cursors of another list.
  */

@@ -10,19 +10,19 @@ import { entryCount, type Tables } from '../tables.ts';
 import { type KnownService, rangeOf, type ServicePlace, serviceCodec } from './known-service.ts';
 
 /**
- * The rows of services. Those used last are in memory, up to limits.maxCachedServices, with those that changed since
- * `write`. Each is found by its asset and its place, and has a row of clients beside its own, which is read when it is
- * needed.
+ * The rows of services. The most recently used are cached, up to limits.maxCachedServices, and so are those
+ * that changed since `write`. Each is found by its asset and its location, and has a separate row of clients,
+ * which is read on demand.
  */
 export class ServiceRows {
   readonly #tables: Tables;
-  /** By key, those used since the last write at the end: to put one there takes longer than finding it. */
+  /** By key. Those used since the last write are at the end: moving one takes longer than finding it. */
   readonly #cache = new Map<string, KnownService>();
   readonly #dirty = new Set<KnownService>();
   #cachedClientBytes = 0;
   #writes = 0;
   #count: number;
-  /** Services of an asset, counted when they are first needed. */
+  /** Number of services per asset, counted on demand. */
   readonly #perAsset = new Map<string, number>();
 
   constructor(tables: Tables) {
@@ -30,7 +30,7 @@ export class ServiceRows {
     this.#count = entryCount(tables.serviceKeys);
   }
 
-  /** Services now, those in memory included. */
+  /** Number of services, including those in memory. */
   get count(): number {
     return this.#count;
   }
@@ -39,7 +39,7 @@ export class ServiceRows {
     return this.#dirty.size;
   }
 
-  /** This asset has none yet: counting them takes 10 µs. */
+  /** Marks a new asset, which has no services: counting them takes 10 µs. */
   isNew(assetId: string): void {
     this.#perAsset.set(assetId, 0);
   }
@@ -69,7 +69,7 @@ export class ServiceRows {
     return id === undefined ? undefined : this.#load(id);
   }
 
-  /** A service that isn't in the table, with what is known of it. */
+  /** Adds a service that is not in the table yet. */
   add(service: KnownService): void {
     const { assetId, transport, port, ip } = service;
     const ofAsset = this.countOf(assetId);
@@ -80,7 +80,7 @@ export class ServiceRows {
     this.#perAsset.set(assetId, ofAsset + 1);
   }
 
-  /** It was changed in place. */
+  /** Marks a service that was changed in place. */
   changed(service: KnownService): void {
     this.#dirty.add(service);
   }
@@ -103,7 +103,7 @@ export class ServiceRows {
     this.#dirty.add(service);
   }
 
-  /** The services of an asset, all or those at some addresses, after what memory holds was written. */
+  /** Returns the services of an asset, all or those at some addresses, after writing memory. */
   of(assetId: string, addresses?: ReadonlyMap<string, unknown>): KnownService[] {
     this.write();
     const places = [...this.#tables.serviceKeys.getRange(rangeOf(assetId))];
@@ -115,7 +115,7 @@ export class ServiceRows {
       .filter((service) => service !== undefined);
   }
 
-  /** The same without writing: of each address that it has, and those that only memory has. */
+  /** Yields the services of an asset without writing: stored ones, then those only in memory. */
   *knownOf(assetId: string): Generator<KnownService> {
     const stored = Array.from(this.#tables.serviceKeys.getRange(rangeOf(assetId)));
     for (const { key, value: id } of stored) {
@@ -126,7 +126,7 @@ export class ServiceRows {
     for (const service of this.#dirty) if (service.isNew && service.assetId === assetId) yield service;
   }
 
-  /** Within a transaction. */
+  /** Runs within a transaction. */
   remove(service: KnownService): void {
     const { id, assetId, transport, port, ip } = service;
     this.#tables.services.removeSync(id);
@@ -140,14 +140,14 @@ export class ServiceRows {
     if (ofAsset !== undefined) this.#perAsset.set(assetId, ofAsset - 1);
   }
 
-  /** The asset is no more, nor are its services. */
+  /** Forgets the count of a removed asset. */
   forgetAsset(assetId: string): void {
     this.#perAsset.delete(assetId);
   }
 
-  /** Within a transaction. */
+  /** Runs within a transaction. */
   write(): void {
-    // In order of their keys, neighbours on a page are written one after the other, and new ones fill their pages.
+    // Sorted, so that neighbours on a page are written one after the other, and new ones fill their pages.
     const services = [...this.#dirty].sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const service of services) this.#put(service);
     this.#dirty.clear();
@@ -163,7 +163,7 @@ export class ServiceRows {
     this.#count = entryCount(this.#tables.serviceKeys);
   }
 
-  /** Undefined where its row is damaged: the service is then found again as a new one. */
+  /** Undefined if its row is damaged: the service is then found again as a new one. */
   #load(id: string): KnownService | undefined {
     const row = this.#tables.services.get(id);
     if (row === undefined) return undefined;
@@ -182,7 +182,7 @@ export class ServiceRows {
     service.clientsChanged = false;
   }
 
-  /** Nothing is dirty. The services used longest ago leave memory. */
+  /** Called when nothing is dirty: evicts the least recently used services. */
   #trim(): void {
     if (this.#perAsset.size > limits.maxCachedServices) this.#perAsset.clear();
     let excess = this.#cache.size - limits.maxCachedServices;

@@ -10,7 +10,7 @@ import { ServiceRows } from './service-rows.ts';
 
 type ServiceSighting = Extract<Sighting, { kind: 'service' }>;
 
-/** What a scan found at a port. Times are epoch milliseconds, texts lower case where they are names of protocols. */
+/** Scan result for a port. Times are epoch milliseconds; protocol names are in lower case. */
 export interface Scanned {
   readonly ip: string;
   readonly port: number;
@@ -28,23 +28,28 @@ const passive = 0;
 const scan = 1;
 
 /**
- * The services of assets: what traffic, sensors and scans say of them, and what becomes of them when assets do. Limits:
- * limits.maxServices and maxServicesPerAsset; what comes beyond is counted and left out.
+ * The services of assets, from traffic, sensors and scans, and their moves between assets. Services beyond
+ * limits.maxServices and maxServicesPerAsset are dropped and counted.
  */
 export class Services implements ServicesPart {
-  /** Evidence of services beyond limits.maxServices, and beyond limits.maxServicesPerAsset; only grow. */
+  /**
+   * Dropped evidence of services beyond limits.maxServices, and beyond limits.maxServicesPerAsset; only grow.
+   */
   beyondAll = 0;
   beyondAsset = 0;
-  /** Evidence of services whose transport is no protocol's name; only grows. */
+  /** Dropped evidence of services whose transport is not a protocol name; only grows. */
   withoutTransport = 0;
-  /** Told when a service has another time at which it was first seen (epoch ms); undefined where there is no service. */
+  /**
+   * Called when the time at which a service was first seen changes (epoch milliseconds); undefined where
+   * there is no service.
+   */
   onFirstSeen: ((before: number | undefined, after: number | undefined) => void) | undefined;
   readonly #rows: ServiceRows;
   readonly #openChanged: (assetId: string, by: number) => void;
   readonly #now: () => number;
   readonly #most: ServiceLimits;
 
-  /** @param openChanged - told by how much the number of open services of an asset changed */
+  /** @param openChanged - called with the change in the number of open services of an asset */
   constructor(
     tables: Tables,
     openChanged: (assetId: string, by: number) => void,
@@ -57,7 +62,7 @@ export class Services implements ServicesPart {
     this.#now = now;
   }
 
-  /** Services now, those in memory included. */
+  /** Number of services, including those in memory. */
   get count(): number {
     return this.#rows.count;
   }
@@ -70,7 +75,7 @@ export class Services implements ServicesPart {
     this.#rows.isNew(assetId);
   }
 
-  /** Traffic showed that a service of this asset answers. */
+  /** Records traffic in which a service of this asset answered. */
   seen(assetId: string, seen: ServiceSeen): void {
     const service =
       this.#rows.find(assetId, seen) ?? this.#create(assetId, seen, passive, seen.first, seen.last);
@@ -81,7 +86,7 @@ export class Services implements ServicesPart {
     this.#answered(service, seen.first, seen.last);
   }
 
-  /** A sensor named a service that it saw answer. */
+  /** Records a service that a sensor saw answer. */
   sight(assetId: string, sighting: ServiceSighting): void {
     const { at } = sighting;
     const service = this.#rows.find(assetId, sighting) ?? this.#create(assetId, sighting, passive, at, at);
@@ -90,7 +95,7 @@ export class Services implements ServicesPart {
     this.#answered(service, at, at);
   }
 
-  /** A port that a scan finds closed is closed until evidence that is younger. */
+  /** Records a scanned port. A closed one stays closed until there is newer evidence. */
   scanned(assetId: string, found: Scanned): void {
     const known = this.#rows.find(assetId, found);
     if (found.state === 'closed') {
@@ -131,7 +136,7 @@ export class Services implements ServicesPart {
     this.#rows.forget();
   }
 
-  /** Undefined when there may be no more of them. */
+  /** Undefined at a limit. */
   #create(
     assetId: string,
     place: ServicePlace,
@@ -177,7 +182,7 @@ export class Services implements ServicesPart {
     this.#rows.changed(service);
   }
 
-  /** The service becomes another asset's, under its id where that has none there. */
+  /** Moves a service to another asset, with its id unless that asset already has the service. */
   #move(service: KnownService, toAsset: string): void {
     const rows = this.#rows;
     const other = rows.find(toAsset, service);

@@ -1,19 +1,21 @@
 import { limits } from '../../../limits.ts';
 import type { Tables } from '../tables.ts';
 
-/** An address, the asset that has it, and when it was seen last, in epoch milliseconds. */
+/** An address, its asset, and when it was last seen (epoch milliseconds). */
 export type SeenAgain = readonly [ip: string, assetId: string, last: number];
 
-/** The journal may have so many rows beyond twice those that it is needed for. */
+/** The journal may have this many rows beyond twice the pending ones. */
 const spareRows = 10_000;
 
 /**
- * Hosts of which nothing is new but that they are still there: of 16,000 hosts of a batch, nearly all. Their rows lie on as
- * many pages as there are hosts, so that writing both rows of each takes 0.5 s; here they are 60 bytes one after the other,
- * 10 ms. They wait in memory, oldest first, until somebody settles them in their rows; until then a journal has them.
+ * Journal of hosts that are unchanged except for the time they were last seen: nearly all of the 16,000 hosts
+ * of a batch. Their rows are on as many pages as there are hosts, so that writing both rows of each takes 0.5
+ * s; here they are 60 bytes each, one after the other: 10 ms. Entries wait in memory, oldest first, until
+ * they are written to their rows; until then the journal has them.
  *
- * A time counts for the address while it is this asset's, and then only where it is the latest: read twice, or after the
- * row was written, it changes nothing. There are no more than addresses (limits.maxAssetAddresses, 150 bytes each).
+ * A time applies to the address while it belongs to this asset, and only if it is the latest: applying it
+ * twice, or after the row was written, changes nothing. There are at most as many entries as addresses
+ * (limits.maxAssetAddresses, 150 bytes each).
  */
 export class StillThere {
   readonly #waiting = new Map<string, SeenAgain>();
@@ -28,7 +30,7 @@ export class StillThere {
     this.#recall();
   }
 
-  /** Hosts that wait. */
+  /** Pending hosts. */
   get count(): number {
     return this.#waiting.size;
   }
@@ -39,13 +41,13 @@ export class StillThere {
     this.#unwritten.set(ip, seen);
   }
 
-  /** When the address was seen as this asset's, beyond what its row says; 0 for nothing. */
+  /** When the address was last seen as this asset's, if later than its row says; otherwise 0. */
   lastOf(ip: string, assetId: string): number {
     const seen = this.#waiting.get(ip);
     return seen?.[1] === assetId ? seen[2] : 0;
   }
 
-  /** Those that have waited longest. They are to be written to their rows before `write`. */
+  /** Yields the entries that have waited longest. The caller must write them to their rows before `write`. */
   *take(count: number): Generator<SeenAgain> {
     let left = count;
     for (const [ip, seen] of this.#waiting) {
@@ -56,7 +58,7 @@ export class StillThere {
     }
   }
 
-  /** Within a transaction. */
+  /** Runs within a transaction. */
   write(): void {
     if (this.#waiting.size === 0) {
       if (this.#journalRows > 0) this.#begin();

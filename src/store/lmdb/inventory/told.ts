@@ -2,15 +2,15 @@ import type { Table } from '../../../events/records.ts';
 import type { Sighting } from '../../../inventory/sighting.ts';
 import type { Tables } from '../tables.ts';
 
-/** The sequences [first, next) of the events that a batch stored; first = next for none. */
+/** The sequences [first, next) of the events that a batch stored; first = next if it stored no events. */
 export type Sequences = readonly [first: number, next: number];
 
-/** What sensors said in a batch, beside its events, and where in their order it stands. */
+/** Sightings of a batch, and their position in the order of its events. */
 export interface ToldRow extends Readonly<Record<Table, Sequences>> {
   readonly sightings: readonly Sighting[];
 }
 
-/** The same while it is taken in. Who takes some of it in removes it from its list. */
+/** The same during processing. Processed sightings are removed from their list. */
 export interface Told extends Readonly<Record<Table, Sequences>> {
   /** By time. */
   readonly hosts: HostAt[];
@@ -23,18 +23,18 @@ export type HostAt = Extract<Sighting, { kind: 'host' }>;
 interface Waiting {
   readonly row: ToldRow;
   readonly told: Told;
-  /** In the table; undefined while only memory has it. */
+  /** Key in the table; undefined while it is only in memory. */
   key: number | undefined;
 }
 
 /**
- * What sensors said of hosts and services, which isn't stored as events, until it is in the inventory and that is
- * written: a row for each batch of which that is not so when it is committed.
+ * Sightings of hosts and services, which are not stored as events, until the inventory has processed and
+ * written them: one row for each batch that is not there yet at its commit.
  */
 export class ToldLater {
-  /** Not in the inventory yet, oldest first. */
+  /** Not processed yet, oldest first. */
   #waiting: Waiting[] = [];
-  /** In the inventory, which isn't written yet. */
+  /** Processed by the inventory, which is not written yet. */
   #taken: Waiting[] = [];
   #next = 0;
   readonly #table: Tables['inventoryTold'];
@@ -44,23 +44,23 @@ export class ToldLater {
     this.#recall();
   }
 
-  /** Batches that wait. */
+  /** Number of pending batches. */
   get count(): number {
     return this.#waiting.length;
   }
 
-  /** The key of the newest batch that was kept: they grow. Less than any of them when there was none. */
+  /** The key of the newest stored batch: keys grow. Less than any key before the first one. */
   get newest(): number {
     return this.#next - 1;
   }
 
-  /** Whether a batch waits that has this key or is older. */
+  /** Whether a batch with this key or an older one is pending. */
   waitsFor(key: number): boolean {
     const first = this.#waiting[0];
     return first?.key !== undefined && first.key <= key;
   }
 
-  /** Sightings that wait, and at least one for each batch. */
+  /** Number of pending sightings, counting at least one for each batch. */
   get sightings(): number {
     return this.#waiting.reduce((sum, { told: { hosts, services, names } }) => {
       return sum + Math.max(1, hosts.length + services.length + names.length);
@@ -71,7 +71,7 @@ export class ToldLater {
     return this.#waiting[0]?.told;
   }
 
-  /** Whether memory has what neither this table nor the inventory's have. */
+  /** Whether memory has batches that are neither in this table nor in those of the inventory. */
   get isUnkept(): boolean {
     return [...this.#taken, ...this.#waiting].some(({ key }) => key === undefined);
   }
@@ -80,18 +80,18 @@ export class ToldLater {
     this.#waiting.push({ row, told: opened(row), key: undefined });
   }
 
-  /** The first was taken in. */
+  /** Marks the first batch as processed. */
   shift(): void {
     this.#taken.push(this.#waiting.shift()!);
   }
 
-  /** The inventory is being written, in this transaction. */
+  /** Called when the inventory is written in this transaction. */
   written(): void {
     for (const { key } of this.#taken) if (key !== undefined) this.#table.removeSync(key);
     this.#taken = [];
   }
 
-  /** At the end of a transaction: what is not in the tables of the inventory goes into this one. */
+  /** Called at the end of a transaction: stores batches that the tables of the inventory do not have. */
   keep(): void {
     for (const waiting of [...this.#taken, ...this.#waiting])
       if (waiting.key === undefined) {

@@ -3,26 +3,26 @@ import { AlertTally } from '../../../rollups/view.ts';
 import type { AlertRow, Tables } from '../tables.ts';
 import { floorOf, keyOf, removeOld } from './rollup-tables.ts';
 
-/** Old buckets that go when a new one begins. */
+/** Old buckets removed when a new one begins. */
 const removedAtOnce = 64;
 
 type Counted = Pick<AlertRow, 'alert'>;
 
 /**
- * How many alerts of each severity and status were last seen in each minute, hour and day: adjusted with each change, in
- * its transaction. All is called within transactions.
+ * Counts alerts per severity and status by when they were last seen, per minute, hour and day. Adjusted with
+ * each change of an alert, in its transaction. All methods are called within transactions.
  */
 export class AlertCounts {
   readonly #tables: Tables;
   readonly #now: () => number;
 
-  /** @param now - epoch milliseconds: what is older than is kept goes by it */
+  /** @param now - epoch milliseconds; buckets older than the retention of their level are removed by it */
   constructor(tables: Tables, now: () => number) {
     this.#tables = tables;
     this.#now = now;
   }
 
-  /** An alert is being saved, a new one where there is none before. */
+  /** Called when an alert is saved; `before` is undefined for a new one. */
   saved(before: Counted | undefined, after: Counted): void {
     const nowMs = this.#now();
     const to = startsOf(after);
@@ -47,7 +47,9 @@ export class AlertCounts {
     if (known === undefined) removeOld(rollupAlerts, level, nowMs, removedAtOnce);
   }
 
-  /** Counts all that are stored, where none was counted, or by another time. */
+  /**
+   * Counts all stored alerts again, for files where they were not counted or were counted by another time.
+   */
   countAll(): void {
     const nowMs = this.#now();
     this.#tables.rollupAlerts.clearSync();
@@ -58,8 +60,8 @@ export class AlertCounts {
 }
 
 /**
- * Starts of the buckets, by level: when the alert was last seen, or last changed where that was earlier, since sensors
- * may have clocks that are ahead.
+ * Returns the starts of the alert's buckets, by level: when it was last seen, or last changed if that was
+ * earlier, since a sensor's clock may be ahead.
  */
 function startsOf({ alert }: Counted): number[] {
   const time = Math.min(Date.parse(alert.last_seen), Date.parse(alert.updated_at));

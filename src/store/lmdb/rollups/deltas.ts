@@ -1,7 +1,7 @@
 import { type Cell, cellFineness } from '../../../rollups/event-fold.ts';
 import { decodeRollup, encodeRollup } from '../../../rollups/rollup-bytes.ts';
 
-/** Cells one after the other: f64 start, u8 1 for a minute, u32 length, the rollup. */
+/** Encodes cells one after the other: f64 start, u8 1 for a minute, u32 length, the rollup. */
 export function encodeCells(cells: Iterable<Cell>): Buffer {
   const parts: Buffer[] = [];
   for (const { level, start, rollup } of cells) {

@@ -16,11 +16,14 @@ import { decodeAlerts } from './alert-counts.ts';
 import { decodeCells } from './deltas.ts';
 import { type BucketKey, fineness, keyOf, keysOf } from './rollup-tables.ts';
 
-/** Of a window: more than its buckets keep, so that little is lost when they are put together. */
+/** A rollup of a window: finer than its buckets, so that merging them loses little. */
 const sumOf = (lengthMs: number): Rollup =>
   new Rollup({ hashes: 4096, entries: 512, bytes: linkBytes(lengthMs) });
 
-/** All that a window shows, of one snapshot: at most some sixty buckets and the deltas, however many events there are. */
+/**
+ * Returns all rollups of a window from one snapshot: reads at most some sixty buckets and the deltas,
+ * whatever the number of events.
+ */
 export function readRollups(tables: Tables, query: RollupQuery): RollupView {
   const end = endOf(query);
   const deltas = [...tables.rollupDeltas.getRange()]
@@ -40,7 +43,10 @@ export function readRollups(tables: Tables, query: RollupQuery): RollupView {
   };
 }
 
-/** Buckets from then on are from before the clock was set back. Those before may be those of another clock's now. */
+/**
+ * Later buckets are from before the clock was set back. Earlier ones may be the present of a slightly
+ * different clock.
+ */
 const endOf = ({ now }: RollupQuery): number => now + limits.maxClockJumpMs;
 
 function readParts(
@@ -77,7 +83,7 @@ function readSeries(
     Metric,
     Float64Array
   >;
-  /** A bucket that begins later than now, as another clock has it, is that of now. */
+  /** A bucket that begins in the future, by another clock, counts as the present. */
   const placeOf = (start: number) => Math.min(buckets - 1, (start - seriesFrom) / widthMs[unit]);
   const all = keysOf(unit, seriesFrom, endOf(query));
   for (const { key, value } of tables.rollupCounts.getRange(all)) {
@@ -101,7 +107,7 @@ function readSeries(
   return series;
 }
 
-/** The buckets of a level to which deltas add something, as they are then: only what is different in them. */
+/** Returns the buckets of a level that deltas add to, including the deltas: only their distinct counts. */
 function touched(tables: Tables, unit: Level, from: number, deltas: readonly Cell[]): Map<number, Rollup> {
   const buckets = new Map<number, Rollup>();
   for (const { start, rollup } of deltas) {
@@ -118,7 +124,7 @@ function touched(tables: Tables, unit: Level, from: number, deltas: readonly Cel
   return buckets;
 }
 
-/** Start of the first hour that has anything. */
+/** Returns the start of the first hour with data. */
 function beginning(tables: Tables, deltas: readonly Cell[]): number | undefined {
   const first = (keys: Iterable<BucketKey>): number => {
     for (const [, start] of keys) return start;

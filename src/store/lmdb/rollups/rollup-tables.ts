@@ -9,20 +9,24 @@ import type { Rows } from '../seal.ts';
  * The rollups in siem.mdb:
  *
  * ```
- *   deltas     41 42 43 …         what each commit added, by the minute or the hour
- *   buckets    minute hour day    all before, each event in one of each level; a row of counts, and one of all
+ *   deltas     41 42 43 …         added by each commit, per minute or hour
+ *   buckets    minute hour day    everything earlier, each event once per level; a row of counts and a row of the whole
  * ```
  *
- * A commit writes one small row; now and then those that wait are added to the buckets. Readers take both.
+ * A commit writes one small row; from time to time pending deltas are added to the buckets. Readers combine
+ * both.
  */
 export type BucketKey = [level: number, start: number];
 
 export interface RollupState {
-  /** Of the hashes that numbers of different ones are estimated from. Nobody outside may know it. */
+  /** Secret key of the hashes that distinct counts are estimated from. */
   readonly key: readonly [number, number];
-  /** Everything that was stored before rollups were is in them. */
+  /** Rollups include everything that was stored before the file had rollups. */
   readonly built: boolean;
-  /** By which time alerts are counted; absent in files of versions that counted them by when they were raised. */
+  /**
+   * The time by which alerts are counted; absent in files of versions that counted them by when they were
+   * raised.
+   */
   readonly alerts_by?: 'last_seen';
   /** When the newest event was received, epoch milliseconds; 0 before the first. */
   readonly received: number;
@@ -30,7 +34,7 @@ export interface RollupState {
 
 export const keyOf = (level: Level, start: number): BucketKey => [levels.indexOf(level), start];
 
-/** Keys of a level in [from, to). */
+/** Returns the range of keys of a level in [from, to). */
 export const keysOf = (level: Level, from: number, to: number) => ({
   start: keyOf(level, from),
   end: keyOf(level, to),
@@ -42,7 +46,7 @@ const keptMs = {
   day: limits.rollupHoursMs,
 } as const satisfies Record<Level, number>;
 
-/** The start of the oldest bucket of a level that is kept. */
+/** Returns the start of the oldest stored bucket of a level. */
 export const floorOf = (level: Level, nowMs: number): number => startOf(level, nowMs - keptMs[level]);
 
 /** Connections of a minute may go on long after it: they may have the bytes of an hour. */
@@ -57,7 +61,7 @@ export const fineness = {
   day: { ...short, entries: limits.maxRollupDayEntries, bytes: linkBytes(widthMs.day) },
 } as const satisfies Record<Level, Fineness>;
 
-/** The counters, and the numbers of different ones, as series show them: so that these need not read the rest. */
+/** Encodes the counters and distinct counts for series, so that these do not read the sketches. */
 export function encodeCounts(rollup: Rollup): Buffer {
   const numbers = [...rollup.counts, ...distincts.map((of) => rollup.different(of))];
   const bytes = Buffer.allocUnsafe(8 * numbers.length);
@@ -65,7 +69,7 @@ export function encodeCounts(rollup: Rollup): Buffer {
   return bytes;
 }
 
-/** Removes buckets that are no longer kept, at most so many. */
+/** Removes expired buckets, at most `limit`. */
 export function removeOld(table: Rows<Buffer, BucketKey>, level: Level, nowMs: number, limit: number): void {
   const old = [...table.getKeys({ ...keysOf(level, 0, floorOf(level, nowMs)), limit })];
   for (const key of old) table.removeSync(key);

@@ -22,33 +22,33 @@ import { encodeCounts, fineness, floorOf, keyOf, type RollupState, removeOld } f
 
 export interface RollupsOptions {
   readonly tables: Tables;
-  /** Epoch milliseconds. MUST NOT leap ahead: buckets that are old by it are removed. */
+  /** Epoch milliseconds. MUST NOT jump ahead: buckets that are old by it are removed. */
   readonly now: () => number;
-  /** 64 random bits that nobody outside knows. */
+  /** Returns 64 secret random bits. */
   readonly newKey: () => readonly [number, number];
   /** Runs in one transaction, flushed. */
   readonly transaction: (write: () => void) => void;
 }
 
-/** Entries of lists that weigh as much as a row of the inventory, when it is judged whether to write. */
+/** List entries that weigh as much as a row of the inventory in the decision whether to write. */
 const entriesPerRow = 16;
-/** Events that are counted in one transaction while rollups are built of what is stored. */
+/** Events processed per transaction while rollups are built from stored events. */
 const buildRows = 65_536;
-/** Old buckets that go at a time. */
+/** Old buckets removed at a time. */
 const removedAtOnce = 256;
 
 /**
- * What the dashboard and trends show, counted as events are stored, in the thread that writes siem.mdb: a part of the
- * inventory, which folds the events and commits its position with what they came to. `write` stores what came since the
- * last one as a delta; now and then deltas are added to the buckets, in the transaction of the commit that is one too
- * many.
+ * Counts for the dashboard and trends, updated as events are stored, in the store thread. Part of the
+ * inventory, which processes the events and commits its position with the results. `write` stores everything
+ * since the last one as a delta; when there are too many deltas, they are added to the buckets in the
+ * transaction of that commit.
  */
 export class Rollups implements FlowSink, InventoryPart {
   readonly #tables: Tables;
   readonly #now: () => number;
   readonly #transaction: (write: () => void) => void;
   readonly #fold: EventFold;
-  /** Deltas in the table; undefined when that isn't known. */
+  /** Deltas in the table; undefined when not counted yet. */
   #waiting: { rows: number; bytes: number } | undefined;
   /** As in the table. */
   #state: RollupState;
@@ -88,12 +88,15 @@ export class Rollups implements FlowSink, InventoryPart {
     this.#fold.dns(block, from, to);
   }
 
-  /** An asset is being written. */
+  /** Called when an asset is written. */
   assetWritten(before: AssetRow | undefined, after: AssetRow | undefined): void {
     this.#moved('new_assets', before?.[inAsset.firstSeen], after?.[inAsset.firstSeen]);
   }
 
-  /** A service has another time at which it was first seen (epoch milliseconds); undefined where there is no service. */
+  /**
+   * Called when the time at which a service was first seen changes (epoch milliseconds); undefined where
+   * there is no service.
+   */
   serviceFirstSeen(before: number | undefined, after: number | undefined): void {
     this.#moved('new_services', before, after);
   }
@@ -117,7 +120,7 @@ export class Rollups implements FlowSink, InventoryPart {
     this.#fold.clear();
   }
 
-  /** The transaction was undone: what memory holds may never have been. */
+  /** Called after an aborted transaction: memory may hold state that was never committed. */
   forget(): void {
     this.#fold.clear();
     this.#waiting = undefined;
@@ -125,8 +128,9 @@ export class Rollups implements FlowSink, InventoryPart {
   }
 
   /**
-   * Counts what is in the inventory and in no rollup, of a file from before there were any; of one that has rollups, the
-   * alerts alone where they are counted by another time. Once: cut short, it begins again at the next start. 3 µs an event.
+   * Builds the rollups of a file that has none from its events; for a file whose alerts are counted by
+   * another time, recounts the alerts only. Runs once; if interrupted, starts over at the next start. 3 µs
+   * per event.
    */
   complete(events: LmdbEvents): void {
     if (this.#state.built) {
@@ -158,7 +162,7 @@ export class Rollups implements FlowSink, InventoryPart {
     this.#transaction(() => this.#putState({ ...this.#state, built: true, alerts_by: 'last_seen' }));
   }
 
-  /** Counts some of the events in [from, to), and says how far it came. */
+  /** Counts some of the events in [from, to), and returns the sequence to continue at. */
   #count(
     events: LmdbEvents,
     memory: ConnectionMemory,
@@ -194,7 +198,7 @@ export class Rollups implements FlowSink, InventoryPart {
     return { rows, bytes };
   }
 
-  /** Adds all deltas, and what memory has, to the buckets of their levels. */
+  /** Adds all deltas, and those in memory, to the buckets of their levels. */
   #addToBuckets(): void {
     const { rollupDeltas } = this.#tables;
     const cells = new Map<string, Cell>();
@@ -236,7 +240,7 @@ export class Rollups implements FlowSink, InventoryPart {
   }
 }
 
-/** The cells of each bucket of a level, by its start. An hour is of no minute. */
+/** Groups the cells of a level by the start of their bucket. Hour cells are in no minute bucket. */
 function byBucket(cells: Iterable<Cell>, level: Level): Map<number, Cell[]> {
   const buckets = new Map<number, Cell[]>();
   for (const cell of cells) {

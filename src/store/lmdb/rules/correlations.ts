@@ -11,69 +11,70 @@ import { atLeast } from '../alerts.ts';
 import type { FoundInEvents } from '../found-in-events.ts';
 import { lastSequence, type Tables } from '../tables.ts';
 
-/** Inputs that a commit brought, and the clock by which they were judged. */
+/** Inputs of a commit, and the clock by which they were evaluated. */
 export interface TakenInputs {
   readonly at: number;
   readonly inputs: readonly CorrelationInput[];
 }
 
-/** State of a moment, and the last row of inputs that is in it. */
+/** State at some point, and the last row of inputs that it includes. */
 interface KeptState {
   readonly through: number;
   readonly state: CorrelatorState;
 }
 
-/** Bytes of state that are written for an input at most: so many inputs wait at least until it is written again. */
+/** Maximum bytes of state written per input: the state is rewritten only after enough inputs for its size. */
 const stateBytesPerInput = 256;
-/** Refreshing alerts takes a tenth of the time at most. */
+/** Refreshing alerts takes at most a tenth of the time. */
 const refreshingShare = 9;
 
 /**
- * The one owner of the correlator, in the thread that writes siem.mdb. Inputs are taken in the order of commits; the
- * rows of what was taken commit with the alerts that it raised:
+ * Owns the correlator, in the store thread. Inputs are processed in the order of commits; the rows of inputs
+ * commit with the alerts that they raised:
  *
  * ```
- *   state         at row 41                        written now and then
+ *   state         at row 41                        written from time to time
  *   rows                     42 43 44 45           each with its commit
  *   memory                               = state + rows
  * ```
  *
- * A crash or an undone transaction takes away what memory holds; the state with the rows after it is the same again,
- * because they are taken by the clock of then. What they found was committed with them, and is not told again. Figures of
- * episodes that went on are, as nothing says which of them were refreshed.
+ * A crash or an aborted transaction discards memory. Replaying the rows after the state gives the same
+ * memory, because each row has its clock. Their findings were committed with them, and are not reported
+ * again. Figures of ongoing episodes are reported again, because it is not stored which of them were
+ * refreshed.
  *
- * All but the counters is called inside of write transactions.
+ * All methods except the counters are called inside write transactions.
  */
 export class Correlations {
   readonly #tables: Tables;
   #linked = new Map<string, LinkedCorrelation>();
-  /** Undefined when memory has nothing yet, or nothing any more. */
+  /** Undefined when memory is empty: before the first use and after `forget`. */
   #correlator: Correlator | undefined;
   /** Last row of inputs. */
   #last = 0;
   /** Inputs in the rows after the state. */
   #waiting = 0;
-  /** Of the state, when it was last written. */
+  /** Size of the state when it was last written. */
   #stateBytes = 0;
-  /** When alerts of what goes on are refreshed next, by performance.now(). */
+  /** When alerts of ongoing activity are refreshed next, by performance.now(). */
   #refreshAt = 0;
-  /** Counters of the correlator that count again what was counted before. */
+  /** Counts of the current correlator that come from replayed inputs, which were counted before. */
   #recalled: CorrelatorCounters = none;
-  /** What correlators before this one counted. */
+  /** Counts of earlier correlators. */
   #before: CorrelatorCounters = none;
 
   constructor(tables: Tables) {
     this.#tables = tables;
   }
 
-  /** Whether something grave could come of inputs. */
+  /** Whether inputs could cause a finding of severity high or above. */
   mayRaiseHigh(inputs: readonly { readonly correlation: string }[]): boolean {
     if (inputs.length === 0) return false;
     this.#ready();
     return [...this.#linked.values()].some(({ document }) => atLeast(document.level ?? 'medium', 'high'));
   }
 
-  /** Takes what a batch brought. @param nowMs - epoch milliseconds */
+  /** Processes the inputs of a batch. @param nowMs - epoch milliseconds */
   take(inputs: readonly CorrelationInput[], nowMs: number): FoundInEvents[] {
     if (inputs.length === 0) return [];
     const correlator = this.#ready();
@@ -81,13 +82,13 @@ export class Correlations {
     this.#waiting += inputs.length;
     const fired = correlator.take(inputs, nowMs);
     const wait = Math.min(this.#stateBytes / stateBytesPerInput, limits.maxWaitingFacts);
-    // With the state, the row has no use any more.
+    // The state includes the row, which therefore need not be stored.
     if (this.#waiting >= Math.max(limits.factsPerState, wait)) this.#write(correlator);
     else this.#tables.correlationInputs.putSync(row, { at: nowMs, inputs });
     return fired.map((one) => this.#found(one));
   }
 
-  /** Raises figures of episodes that go on, now and then. Returns milliseconds after which more of that is due. */
+  /** Updates figures of ongoing episodes from time to time. Returns milliseconds after which more is due. */
   refresh(raise: (found: readonly FoundInEvents[]) => void): number | undefined {
     const correlator = this.#ready();
     if (correlator.growing === 0) return undefined;
@@ -100,7 +101,7 @@ export class Correlations {
     return correlator.growing === 0 ? undefined : Math.max(1, this.#refreshAt - performance.now());
   }
 
-  /** Runs these correlations from now on. What those that are the same remember stays. */
+  /** Runs these correlations from now on. Unchanged ones keep their state. */
   use(packed: Uint8Array): void {
     const state = this.#ready().state();
     this.#retire();
@@ -118,19 +119,19 @@ export class Correlations {
     return { finding: correlationFinding(this.#linked.get(fired.correlation)!, fired), events };
   }
 
-  /** Writes the state, so that the next start has nothing to take again. The next `refresh` is due. */
+  /** Writes the state, so that the next start has nothing to replay. Makes the next `refresh` due. */
   write(): void {
     this.#refreshAt = 0;
     if (this.#waiting > 0 && this.#correlator !== undefined) this.#write(this.#correlator);
   }
 
-  /** The transaction was undone: what memory holds may never have been. */
+  /** Called after an aborted transaction: memory may hold state that was never committed. */
   forget(): void {
     if (this.#correlator !== undefined) this.#retire();
     this.#correlator = undefined;
   }
 
-  /** How often something was not counted, or forgotten, since this was made. */
+  /** How often inputs were dropped or groups forgotten, since this was created. */
   limitsReached(): Partial<Record<LimitName, number>> {
     const { late, ahead, forgotten } = this.#counted();
     const reached = { maxCorrelationDelay: late, maxClockLeadMs: ahead, maxCorrelationGroups: forgotten };
@@ -184,7 +185,7 @@ export class Correlations {
 
 const none: CorrelatorCounters = { late: 0, ahead: 0, ungrouped: 0, valueless: 0, unknown: 0, forgotten: 0 };
 
-/** Those of another version of the program are not run: the rules that are loaded next bring them anew. */
+/** Correlations of another version of the program are not run: the next load of the rules replaces them. */
 function readable(packed: Uint8Array): readonly LinkedCorrelation[] {
   try {
     return unpackCorrelations(packed);

@@ -7,7 +7,7 @@ import type { Correlations } from './correlations.ts';
 
 type RuleTables = Pick<Tables, 'rules' | 'rulesState'>;
 
-/** The version of the rules that are kept; 0 where there are none yet. */
+/** Returns the version of the stored rules; 0 before there are any. */
 export function rulesVersion({ rulesState }: RuleTables): number {
   const bytes = rulesState.getStrict('version');
   return bytes === undefined ? 0 : bytes.readUIntBE(0, 6);
@@ -19,9 +19,9 @@ export function storedRules(tables: RuleTables): StoredRules {
 }
 
 /**
- * Plans one change of the rules: rows, correlations and the entry of the log commit together.
+ * Plans one change of the rules: rows, correlations and the log entry commit together.
  *
- * @throws VERSION_MISMATCH where somebody else changed them before; UNAVAILABLE when the outbox has no room.
+ * @throws VERSION_MISMATCH when another change was made before; UNAVAILABLE when the outbox is full.
  */
 export function planRules(
   parts: { readonly tables: Tables; readonly outbox: Outbox; readonly rules: Correlations },

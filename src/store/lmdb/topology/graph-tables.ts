@@ -6,16 +6,19 @@ import type { NodeName } from '../../../topology/update.ts';
  * The graph of flows in siem.mdb:
  *
  * ```
- *   steps      … 96  97  98  99 100 101     what each checkpoint added, by the hour
- *                         ^ taken            those up to here are in the runs of each level as well
- *   runs of a level   ████████ ████ ██ █     each sorted, its segments of 16,384 rows at most; merged in the background
+ *   steps      … 96  97  98  99 100 101     added by each checkpoint, per hour
+ *                         ^ taken            steps up to here are also in the runs of each level
+ *   runs of a level   ████████ ████ ██ █     each sorted, in segments of at most 16,384 rows; merged in the background
  * ```
  *
- * So a checkpoint writes one small row; readers take the runs, and what the steps past `taken` add. Steps are kept as
- * long as subscribers may ask for them.
+ * A checkpoint writes one small row; readers combine the runs with the steps after `taken`. Steps are stored
+ * as long as subscribers may request them.
  */
 export interface StepRow {
-  /** False where it is more than subscribers are told: then it says no more, and its edges go once they are taken. */
+  /**
+   * False if the step is larger than what is sent to subscribers: then the row has no other fields, and its
+   * edges are removed once they are taken.
+   */
   readonly told: boolean;
   /** As in `Fresh`; absent where only names changed. */
   readonly freshRows?: Uint8Array;
@@ -25,7 +28,10 @@ export interface StepRow {
   readonly renamed?: readonly string[];
 }
 
-/** The edges of a step, apart from it because they may be many: encoded segments, one where it is told. */
+/**
+ * The edges of a step, stored separately because they may be many: encoded segments, only one if `told` is
+ * true.
+ */
 export type StepEdges = readonly Uint8Array[];
 
 export interface RunSegment {
@@ -39,16 +45,16 @@ export interface RunSegment {
 /** Segments in ascending order of rows. */
 export type RunRow = readonly RunSegment[];
 
-/** What the runs are: changed with them, in one transaction. */
+/** Description of the runs; changes with them, in one transaction. */
 export interface GraphState {
   /** The last step that is in the runs. */
   readonly taken: number;
   /** Oldest first. */
   readonly runs: Readonly<Record<Level, readonly RunRow[]>>;
   readonly floors: Floors;
-  /** Of the next segment. */
+  /** Id of the next segment. */
   readonly nextId: number;
-  /** New edges were put together once. */
+  /** Whether new edges were ever collapsed because of a limit. */
   readonly collapsed: boolean;
 }
 

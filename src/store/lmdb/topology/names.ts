@@ -3,7 +3,7 @@ import type { NodeName } from '../../../topology/update.ts';
 import { type AssetRow, at, lines } from '../../asset-row.ts';
 import type { Tables } from '../tables.ts';
 
-/** What the asset that has this address now is called. */
+/** Returns the name of the asset that has this address now. */
 export function currentName(tables: Tables, ip: string): NodeName | undefined {
   const binding = tables.assetAddresses.get(ip);
   if (binding === undefined) return undefined;
@@ -16,7 +16,7 @@ export function nameOfAsset(tables: Tables, assetId: string): NodeName | undefin
   return row && { asset_id: assetId, label: row[at.name], risk_level: riskLevelOf(row[at.risk]) };
 }
 
-/** The addresses that are called otherwise after an asset changed so. */
+/** Returns the addresses whose name changes when an asset changes. */
 export function renamedBy(before: AssetRow | undefined, after: AssetRow | undefined): string[] {
   const had = before === undefined ? [] : lines(before[at.ips]);
   const has = after === undefined ? [] : lines(after[at.ips]);

@@ -14,7 +14,10 @@ import type { GraphState } from './graph-tables.ts';
 import { currentName, nameOfAsset } from './names.ts';
 import { graphState, lastStep, readSegment, segmentsAfter, stepSegments } from './segments.ts';
 
-/** The graph of one snapshot. NOT_FOUND for a focus that is no asset, with `merged_into` where that is why. */
+/**
+ * Returns the graph of one snapshot. NOT_FOUND if the focus is not an asset, with `merged_into` if it was
+ * merged.
+ */
 export function readTopology(
   tables: Tables,
   lookup: AssetLookup,
@@ -49,8 +52,9 @@ export function readTopology(
 }
 
 /**
- * What was added to the graph after `since`, oldest first, at most `limit` steps; `undefined` for one that is larger
- * than subscribers are told. Of those that are no longer kept nothing is said: the first has a later `seq`.
+ * Returns the changes of the graph after `since`, oldest first, at most `limit` steps; `undefined` for a step
+ * that is larger than what is sent to subscribers. If steps are no longer stored, the first one has a later
+ * `seq`.
  */
 export function readSteps(tables: Tables, since: number, limit: number): TopologyStep[] {
   return Array.from(tables.topologySteps.getRange({ start: since + 1, limit }), ({ key: seq, value }) => {
@@ -65,7 +69,7 @@ function owned(bytes: Uint8Array | undefined): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes ?? []);
 }
 
-/** The segments that have something of the range, and their rows in it: each is good until the next is taken. */
+/** Yields the segments with rows in the range, and those rows: each is valid until the next is read. */
 const partsOf = (tables: Tables, state: GraphState, range: Cover): Iterable<GraphPart> => ({
   [Symbol.iterator]: () => readParts(tables, state, range),
 });
@@ -85,13 +89,13 @@ function* readParts(tables: Tables, { runs, taken }: GraphState, { parts }: Cove
     }
 }
 
-/** The hours that a part of a level covers. */
+/** Returns the hours that a part of a level covers. */
 function hoursOf({ level, from, to }: Part): readonly [number, number] {
   if (level === 'ever') return [0, Number.POSITIVE_INFINITY];
   return level === 'hour' ? [from, to] : [from * 24, Math.min(to * 24, noHour)];
 }
 
-/** The addresses that were the asset's at the end of the range; now, where it has none. */
+/** Returns the asset's addresses at the end of the range; the current ones if it has no end. */
 function addressesOf(
   tables: Tables,
   lookup: AssetLookup,
@@ -103,7 +107,7 @@ function addressesOf(
   return spans.map(({ ip }) => ip);
 }
 
-/** Whose the address was at the end of the range; now, where it has none. */
+/** Returns the name of the address's owner at the end of the range; the current one if it has no end. */
 function nameAt(
   tables: Tables,
   lookup: AssetLookup,
@@ -115,6 +119,6 @@ function nameAt(
   return assetId === undefined ? undefined : nameOfAsset(tables, assetId);
 }
 
-/** As far as years have four digits. */
+/** Limited to years of four digits. */
 const isoTime = (ms: number): string => new Date(Math.max(0, Math.min(ms, maxHour * hourMs))).toISOString();
 const maxHour = 70_389_527;

@@ -1,7 +1,7 @@
 import type { Level } from '../../../topology/roll-up.ts';
 import { type GraphState, type RunRow, type RunSegment, rowsOf } from './graph-tables.ts';
 
-/** Neighbouring runs `[from, to)` of a level. */
+/** Adjacent runs `[from, to)` of a level. */
 export interface Neighbours {
   readonly level: Level;
   readonly from: number;
@@ -9,8 +9,9 @@ export interface Neighbours {
 }
 
 /**
- * Which runs to merge: the newest ones, as far back as those before are no more than twice what is newer. So each run
- * is more than twice the one that follows it: there are about log2(rows) of them, and a row is rewritten so often.
+ * Chooses the runs to merge: the newest ones, going back while the earlier run has no more than twice the
+ * rows of all newer ones. So each run is more than twice as long as the next: there are about log2(rows)
+ * runs, and each row is rewritten that often.
  */
 export function chooseRuns(runs: Readonly<Record<Level, readonly RunRow[]>>): Neighbours | undefined {
   for (const level of ['hour', 'day', 'ever'] as const) {
@@ -23,7 +24,10 @@ export function chooseRuns(runs: Readonly<Record<Level, readonly RunRow[]>>): Ne
   return undefined;
 }
 
-/** What is left of a level's runs within so many rows, the oldest buckets gone, and the first bucket that is left. */
+/**
+ * Returns the runs of a level after removing the oldest buckets to meet a limit on rows, and the first
+ * remaining bucket.
+ */
 export function withinRows(
   runs: readonly RunRow[],
   floor: number,
@@ -43,7 +47,7 @@ export function withinRows(
   return { runs: left, floor: first, gone };
 }
 
-/** The state with other runs of one level. */
+/** Returns the state with other runs of one level. */
 export function withRuns(state: GraphState, level: Level, runs: readonly RunRow[]): GraphState {
   return { ...state, runs: { ...state.runs, [level]: runs } };
 }

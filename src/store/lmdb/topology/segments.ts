@@ -2,19 +2,21 @@ import { Segment } from '../../../topology/segment.ts';
 import { lastSequence, type Tables } from '../tables.ts';
 import { emptyGraph, type GraphState, type RunRow, type RunSegment } from './graph-tables.ts';
 
-/** Where the row of the state is damaged, the graph begins again, behind the segments that are stored. */
+/**
+ * Returns the state. If its row is damaged, the graph starts over, with ids after those of stored segments.
+ */
 export function graphState({ topologyState, topologySegments }: Tables): GraphState {
   const known = topologyState.get('graph');
   return known ?? { ...emptyGraph, nextId: Math.max(emptyGraph.nextId, lastSequence(topologySegments) + 1) };
 }
 
-/** The newest step; 0 before the first. */
+/** Returns the newest step; 0 before the first. */
 export function lastStep(tables: Tables): number {
   for (const key of tables.topologySteps.getKeys({ reverse: true, limit: 1 })) return key;
   return 0;
 }
 
-/** A stored segment, in memory of its own; undefined where its row is damaged. */
+/** Returns a copy of a stored segment; undefined if its row is damaged. */
 export function readSegment(tables: Tables, id: number): Segment | undefined {
   const bytes = tables.topologySegments.get(id);
   return bytes && new Segment(bytes);
@@ -27,17 +29,17 @@ export function* copySegments(tables: Tables, run: RunRow): Generator<Segment> {
   }
 }
 
-/** The edges of a step; none where it has only names, or they are gone. */
+/** Returns the edges of a step; empty if it has only names, or if its edges were removed. */
 export const stepSegments = (tables: Tables, seq: number): Segment[] =>
   (tables.topologyStepEdges.get(seq) ?? []).map((bytes) => new Segment(bytes));
 
-/** The edges of all steps after one. */
+/** Yields the edges of all steps after one. */
 export function* segmentsAfter(tables: Tables, seq: number): Generator<Segment> {
   for (const { value } of tables.topologyStepEdges.getRange({ start: seq + 1 }))
     for (const bytes of value) yield new Segment(bytes);
 }
 
-/** Stores encoded segments under ids from `id` on, and tells what they are. */
+/** Stores encoded segments under ids from `id` on, and describes them. */
 export function putSegments(
   tables: Tables,
   encoded: readonly Uint8Array<ArrayBuffer>[],

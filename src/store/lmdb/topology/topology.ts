@@ -27,11 +27,11 @@ export interface TopologyOptions {
   readonly tables: Tables;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** 32 random bits that nobody outside knows. */
+  /** 32 secret random bits. */
   readonly seed: number;
   /** Runs in one transaction, flushed. */
   readonly transaction: (write: () => void) => void;
-  /** Instead of those in `limits`. */
+  /** Overrides of `limits`. */
   readonly most?: Partial<Most>;
 }
 
@@ -44,25 +44,26 @@ interface Most {
 }
 
 /**
- * Steps that wait to be taken into the runs: in the background, and at once when they would slow readers down. Of single
- * events each is a step: the more are taken at once, the less often the same rows are merged again.
+ * Waiting steps and rows at which steps are taken into the runs: in the background, and at once when they
+ * would slow readers down. With single events, each is a step: the more are taken at once, the less often the
+ * same rows are merged again.
  */
 const due = { steps: 128, rows: 16_384 } as const;
 const overdue = { steps: 512, rows: 262_144 } as const;
 /** Rows of steps that one transaction takes into the runs: some 50 ms. */
 const takenAtOnce = 16_384;
 
-/** A merge under way: the runs that it reads stay as they are until it is done. */
+/** A running merge: the runs that it reads do not change until it is done. */
 interface Job extends Neighbours {
   readonly merged: Generator<Uint8Array<ArrayBuffer>>;
   readonly written: RunSegment[];
 }
 
 /**
- * The graph of flows, in the thread that writes siem.mdb. Flows are added up in memory; `write`, at the end of a
- * transaction, makes them a step, which is what subscribers of the channel are told. `mergeSome` is background work, in
- * transactions of its own. A crash: what memory had is counted anew, with the position of the inventory; segments of an
- * unfinished merge are removed at the next start.
+ * The graph of flows, in the store thread. Flows are added up in memory; `write`, at the end of a
+ * transaction, stores them as a step, which is also what subscribers of the channel receive. `mergeSome` is
+ * background work, in transactions of its own. After a crash, flows that were only in memory are processed
+ * again from the inventory's position, and segments of an unfinished merge are removed at the next start.
  */
 export class Topology {
   readonly #tables: Tables;
@@ -72,7 +73,7 @@ export class Topology {
   readonly #fold: EdgeFold;
   readonly #renamed = new Set<string>();
   #known: KnownGraph | undefined;
-  /** Steps, and rows of theirs, that are not in the runs yet. */
+  /** Steps, and their rows, that are not in the runs yet. */
   #waiting: { steps: number; rows: number } | undefined;
   #job: Job | undefined;
   /** As in the table. */
@@ -96,14 +97,14 @@ export class Topology {
   }
 
   /**
-   * How often a limit changed what is kept since this was opened: writes that put new edges together, and times that
-   * the oldest hours or days went.
+   * How often a limit changed the stored graph since this was opened: writes that collapsed new edges, and
+   * removals of the oldest hours or days.
    */
   get reached(): Readonly<Partial<Record<LimitName, number>>> {
     return this.#reached;
   }
 
-  /** Edges among hosts that were written. */
+  /** Number of written edges between hosts. */
   get edges(): number {
     this.#known ??= this.#recall();
     return this.#known.edges;
@@ -117,7 +118,7 @@ export class Topology {
     this.#fold.flow(fact);
   }
 
-  /** An asset is being written: hosts that are called otherwise now are told to subscribers. */
+  /** Called when an asset is written: subscribers are notified of hosts whose name changed. */
   assetWritten(before: AssetRow | undefined, after: AssetRow | undefined): void {
     for (const ip of renamedBy(before, after)) this.#renamed.add(ip);
   }
@@ -149,7 +150,7 @@ export class Topology {
     if (waiting.steps >= overdue.steps || waiting.rows >= overdue.rows) this.#take();
   }
 
-  /** The transaction was undone: what memory holds may never have been. */
+  /** Called after an aborted transaction: memory may hold state that was never committed. */
   forget(): void {
     this.#fold.clear();
     this.#renamed.clear();
@@ -159,7 +160,10 @@ export class Topology {
     this.#state = undefined;
   }
 
-  /** Does a part of the background work, some 10 ms of it, in a transaction of its own; true when there may be more. */
+  /**
+   * Does a part of the background work, some 10 ms of it, in its own transaction; returns true when there may
+   * be more.
+   */
   mergeSome(): boolean {
     let more = false;
     this.#transaction(() => {
@@ -202,7 +206,7 @@ export class Topology {
     const last = lastStep(this.#tables);
     const steps = last - taken;
     if (this.#waiting?.steps === steps) return this.#waiting;
-    // One more than was known, or what another start left.
+    // There is one more step than known, or steps from before this start.
     const from =
       this.#waiting === undefined || steps < this.#waiting.steps ? taken : taken + this.#waiting.steps;
     let rows = from === taken ? 0 : this.#waiting!.rows;
@@ -211,7 +215,7 @@ export class Topology {
     return this.#waiting;
   }
 
-  /** Takes the oldest steps into the runs of each level, and drops those that nobody needs any more. */
+  /** Takes the oldest steps into the runs of each level, and removes steps that are no longer needed. */
   #take(): void {
     const tables = this.#tables;
     const state = this.#stateNow();
@@ -262,7 +266,7 @@ export class Topology {
     return { ...chosen, merged: mergeRuns(segments, this.#seed, terms), written: [] };
   }
 
-  /** The merged run takes the place of those that it was made of; newer ones may have come behind them. */
+  /** Replaces the source runs with the merged run; newer runs may have been added after them. */
   #finish({ level, from, to, written }: Job): void {
     this.#job = undefined;
     const state = this.#stateNow();
@@ -303,7 +307,7 @@ export class Topology {
     this.#tables.topologyState.putSync('graph', state);
   }
 
-  /** Which nodes and edges there are, from what is stored: 0.3 s for a million edges. */
+  /** Restores the known nodes and edges from stored segments: 0.3 s for a million edges. */
   #recall(): KnownGraph {
     const known = new KnownGraph(this.#seed);
     const { runs, taken } = this.#stateNow();
@@ -323,7 +327,7 @@ export class Topology {
   }
 }
 
-/** Edges of a segment, each once however many hours have it: as they are told. */
+/** Counts the edges of a segment as subscribers receive them: each once, however many hours have it. */
 function edgesAmong(segment: Segment | undefined): number {
   const pairs = new Set<number>();
   if (segment === undefined) return 0;
@@ -332,7 +336,7 @@ function edgesAmong(segment: Segment | undefined): number {
   return pairs.size;
 }
 
-/** Addresses of the hosts of a segment. */
+/** Returns the addresses of the hosts of a segment. */
 function hostsOf(segment: Segment): string[] {
   const hosts: string[] = [];
   for (let node = 0; node < segment.nodeCount; node++)
@@ -340,7 +344,7 @@ function hostsOf(segment: Segment): string[] {
   return hosts;
 }
 
-/** Whether a host is in the graph; it is added to `nodes`, which several calls share. */
+/** Whether a host is in the graph; adds it to `nodes`, which several calls share. */
 function isKnown(known: KnownGraph, nodes: Nodes, ip: string): boolean {
   const node = hostNode(nodes, ip);
   return node !== undefined && known.hasNode(nodes, node);
