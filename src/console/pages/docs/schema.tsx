@@ -7,7 +7,7 @@ export function SchemaCard({ name, schema }: { name: string; schema: Schema }) {
   return (
     <section class="panel" aria-label={name}>
       <p>
-        <a href={href('docs')}>All operations</a>
+        <a href={href('docs', { view: 'api' })}>All operations</a>
       </p>
       <h2>{name}</h2>
       {schema.description !== undefined && (
