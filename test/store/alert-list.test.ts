@@ -67,7 +67,10 @@ const rankOf = {
   priority: ['low', 'medium'],
 };
 
-/** The order, once more and naively: absent last, scales by rank, then times of graded ones, ids in the same direction. */
+/**
+ * A naive implementation of the order: absent last, scales by rank, graded ones then by time, ids in the same
+ * direction.
+ */
 function sorted(alerts: readonly Resource<Alert>[], sort: keyof Alert, order: 'asc' | 'desc') {
   const value = ({ attributes }: Resource<Alert>) => {
     const raw = attributes[sort] as string | number | undefined;
@@ -107,7 +110,7 @@ describe('lists', () => {
     'version',
   ] as const;
 
-  test('sort by any attribute, both ways, with pages and cursors that agree', async () => {
+  test('sort by any attribute, in both directions, with pages and cursors that agree', async () => {
     const { reader, all } = await filled(60);
     for (const sort of sorts)
       for (const order of ['asc', 'desc'] as const) {
@@ -211,7 +214,7 @@ describe('filters', () => {
     )
     .chain((one) => fc.constantFrom<FilterTerm>(one, { ...one, negated: true }));
 
-  test('agree with a naive count, alone and together, and so do totals', async () => {
+  test('agree with a naive count, alone and combined, and so do totals', async () => {
     const { reader, all } = await filled(120);
     fc.assert(
       fc.property(

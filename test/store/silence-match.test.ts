@@ -53,20 +53,20 @@ describe('a silence', () => {
     expect(isSilenced(matcher)).toBe(expected);
   });
 
-  test('of an address is about none that lacks it', () => {
+  test('of an address does not match a finding without addresses', () => {
     const { src_ip: _, dst_ip: __, domain: ___, ...bare } = subject;
     for (const matcher of [{ ip: ['0.0.0.0/0', '::/0'] }, { domain: ['example.org'] }, { asset_id: [asset] }])
       expect(indexOf(matcher).find(bare, assetOf, 0)).toBeUndefined();
   });
 
-  test('ends when it says', () => {
+  test('ends at its time', () => {
     const index = indexOf({ rule_id: ['1:2001'] });
     expect(index.find(subject, assetOf, 999)?.id).toBe('s0');
     expect(index.find(subject, assetOf, 1000)).toBeUndefined();
   });
 });
 
-test('of several, the one that ends last is named, wherever it is filed', () => {
+test('of several, the one that ends last is named, wherever it is indexed', () => {
   const matchers: SilenceMatcher[] = [
     { rule_id: ['1:2001'] },
     { ip: ['10.0.0.5'] },
@@ -85,7 +85,7 @@ test('of several, the one that ends last is named, wherever it is filed', () => 
   }
 });
 
-test('the index finds what asking every silence finds', () => {
+test('the index finds the same as matching every silence', () => {
   const some = <T>(...values: T[]) => fc.subarray(values, { minLength: 1 });
   const matcher = fc.record(
     {
@@ -99,7 +99,7 @@ test('the index finds what asking every silence finds', () => {
     },
     { requiredKeys: [] },
   );
-  // The service refuses a matcher that names nothing.
+  // The service rejects an empty matcher.
   const named = matcher.filter(({ max_severity: _, ...about }) => Object.keys(about).length > 0);
   const asked = fc.record(
     {

@@ -1,4 +1,4 @@
-/** Events as exports give them: all of a list, in parts, whatever the blocks hold. */
+/** Exports of events: all of a list, in parts, whatever the blocks contain. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,7 +85,7 @@ test.each([
     }
 });
 
-test('events that come meanwhile are not in it', () => {
+test('events stored during an export are not in it', () => {
   const { events, append } = open();
   append(Array.from({ length: 50 }, (_, i) => 1000 + i));
   for (const order of ['asc', 'desc'] as const) {
@@ -95,7 +95,7 @@ test('events that come meanwhile are not in it', () => {
   }
 });
 
-test('where few are wanted, a part ends after so many rows, and the next goes on', () => {
+test('if few events match, a part ends after a number of rows, and the next continues', () => {
   const { events, append } = open();
   for (let block = 0; block < 20; block++)
     append(Array.from({ length: 20 }, (_, i) => 1000 + 20 * block + i));
@@ -104,7 +104,7 @@ test('where few are wanted, a part ends after so many rows, and the next goes on
   expect(exported(events, none, 'desc', { scanRows: 1_000_000 }).parts).toBe(1);
 });
 
-test('merges meanwhile change nothing', () => {
+test('merges during an export change nothing', () => {
   const { events, append } = open();
   for (let block = 0; block < 40; block++) append(Array.from({ length: 5 }, (_, i) => 1000 + 5 * block + i));
   const before = listed(events, { terms: [] }, 'desc');
