@@ -53,10 +53,10 @@ describe('200,000 findings of 50 rules from as many forged addresses within a mi
 
   const cases: [name: string, destination: (n: number) => string][] = [
     ['at one host', () => victim],
-    ['at hosts all over the home network', (n) => `10.0.${(n >> 3) & 255}.${n & 255}`],
+    ['at hosts across the home network', (n) => `10.0.${(n >> 3) & 255}.${n & 255}`],
     ['between hosts elsewhere', (n) => forged(n + 7)],
   ];
-  test.for(cases)('%s: a person sees 50', { timeout: 120_000 }, async ([, destination]) => {
+  test.for(cases)('%s: 50 alerts are visible', { timeout: 120_000 }, async ([, destination]) => {
     const there = opened({ home });
     await commit(there, all(destination), 10_000);
     const alerts = alertsOf(there);
@@ -239,7 +239,7 @@ describe('a flood', () => {
     const cases: [name: string, time: (n: number) => number][] = [
       ['forwards through ten years', (n) => start - (3000 - n) * 29 * hour],
       ['backwards', (n) => start - n * 29 * hour],
-      ['to and fro', (n) => start + (n % 2 === 0 ? n : -n) * 2 * hour],
+      ['back and forth', (n) => start + (n % 2 === 0 ? n : -n) * 2 * hour],
       ['into the future', (n) => start + n * 2 * hour],
     ];
     test.for(cases)('%s', async ([, time]) => {

@@ -152,11 +152,11 @@ describe('lists', () => {
 
   test.for([
     ['an unknown sort', { sort: 'nonsense' }, 'sort'],
-    ['a sort by what every object has', { sort: 'constructor' }, 'sort'],
+    ['a sort by a property of every object', { sort: 'constructor' }, 'sort'],
     ['an unknown field', { terms: [{ field: 'toString', values: ['x'] }] }, 'toString'],
     ['an unknown status', { terms: [{ field: 'status', values: ['done'] }] }, 'status'],
-    ['an address that is none', { terms: [{ field: 'src_ip', values: ['10.0.0'] }] }, 'src_ip'],
-    ['a port that is none', { terms: [{ field: 'dst_port', values: ['ssh'] }] }, 'dst_port'],
+    ['an invalid address', { terms: [{ field: 'src_ip', values: ['10.0.0'] }] }, 'src_ip'],
+    ['an invalid port', { terms: [{ field: 'dst_port', values: ['ssh'] }] }, 'dst_port'],
     ['a made-up cursor', { cursor: 'AAAA' }, 'cursor'],
     [
       'a cursor of another list',
@@ -269,7 +269,7 @@ describe('filters', () => {
     ['10.0.0.1/32', ['10.0.0.1']],
     ['192.0.2.0/24', []],
   ];
-  test.for(blocks)('take addresses and blocks: %s', async ([block, sources]) => {
+  test.for(blocks)('accept addresses and blocks: %s', async ([block, sources]) => {
     const { store, reader } = opened();
     for (const src_ip of ['10.0.0.1', '10.0.0.200', '10.1.0.1', '2001:db8::5'])
       await store.commit(batchOf([finding({ src_ip, dst_ip: '203.0.113.1' })]));

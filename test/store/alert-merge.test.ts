@@ -41,7 +41,7 @@ describe('occurrences', () => {
 
   const others: [string, Partial<Finding>, number][] = [
     ['another rule', { rule_id: '1:2' }, 2],
-    ['another source of rules', { rule_source: 'zeek' }, 2],
+    ['another rule source', { rule_source: 'zeek' }, 2],
     ['another source address', { src_ip: '192.0.2.2' }, 2],
     ['another destination address', { dst_ip: '198.51.100.2' }, 2],
     ['the addresses exchanged', { src_ip: '198.51.100.1', dst_ip: '192.0.2.1' }, 2],
@@ -99,7 +99,7 @@ describe('recurrence', () => {
   }
 
   test.for([['new'], ['in_progress'], ['suppressed']] as const)(
-    'while %s counts quietly',
+    'while %s is counted without another alert',
     async ([status]) => {
       const { alerts } = await recurring([status]);
       expect(alerts).toMatchObject([{ attributes: { count: 2, status } }]);

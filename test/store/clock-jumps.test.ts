@@ -117,7 +117,7 @@ function world(restarts: boolean, options: Pick<StoreOptions, 'detectors' | 'ret
 describe.each([
   ['ahead', year],
   ['back', -year],
-])('a clock that leaps a year %s', (_, leap) => {
+])('a clock that jumps a year %s', (_, leap) => {
   describe.each([
     ['while the store runs', false],
     ['with restarts', true],

@@ -18,9 +18,9 @@ import { openDatabase } from '../../src/lmdb.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 
 test.each([
-  ['is no database', Buffer.alloc(5000, 'x')],
-  ['was cut short', Buffer.alloc(10)],
-])('a file that %s is refused with a line that names it', (_, bytes) => {
+  ['is not a database', Buffer.alloc(5000, 'x')],
+  ['is truncated', Buffer.alloc(10)],
+])('a file that %s is rejected with a line that names it', (_, bytes) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const file = join(dataDir, 'siem.mdb');
@@ -31,7 +31,7 @@ test.each([
 test.each([
   ['a folder', (path: string) => mkdirSync(path)],
   ['a link to nothing', (path: string) => symlinkSync(`${path}-nowhere`, path)],
-])('a lock file that is %s is refused and does not end the process', (kind, make) => {
+])('a lock file that is %s is rejected and does not end the process', (kind, make) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const lock = join(dataDir, 'siem.mdb-lock');
@@ -131,7 +131,7 @@ describe('the page tree', () => {
     );
   });
 
-  test.each([0, 1])('with a torn meta page %i is mended, and holds what the other page has', async (torn) => {
+  test.each([0, 1])('with a torn meta page %i is repaired, with the content of the other page', async (torn) => {
     const tear = (bytes: Buffer) => bytes.fill(0, torn * pageBytes, (torn + 1) * pageBytes);
     writeFileSync(path, tear(Buffer.from(whole)));
     expect(treeDamage(path)).toEqual([`meta page ${torn} is damaged`]);

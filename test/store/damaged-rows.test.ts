@@ -257,7 +257,7 @@ test.each(tables.filter((table) => !refuse.includes(table)))(
 );
 
 test.each(refuse)(
-  'a store whose rows of %s are damaged does not open, and says which table',
+  'a store with damaged rows of %s does not open, and names the table',
   async (table) => {
     const dataDir = await damagedCopy(table);
     expect(() => openStore({ dataDir, ...options }).close()).toThrow(new RegExp(`row .* of table ${table}`));

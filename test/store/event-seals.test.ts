@@ -257,7 +257,7 @@ describe('an altered value', () => {
     answers: '[{"data":"10.0.0.9"}]',
   };
 
-  test.each(tables)('of any column of %s events is found, with checksums that fit', async (table) => {
+  test.each(tables)('of any column of %s events is found, despite valid checksums', async (table) => {
     const dataDir = await sealedFolder([blockOf(table, 100)]);
     const altered: string[] = [];
     const plain = { rows: 100, at: 50 };

@@ -118,7 +118,7 @@ test.for([
   ['the map is full', lmdbError(-30792), false],
   ['no space', lmdbError(28), false],
   ['short write on a full disk', lmdbError(5), true],
-] as const)('%s: UNAVAILABLE, nothing kept, and the store goes on', async ([, error, diskFull]) => {
+] as const)('%s: UNAVAILABLE, nothing stored, and the store continues', async ([, error, diskFull]) => {
   const list = new List();
   const { queue } = queueOn(list, diskFull);
   list.failures = [error];

@@ -57,7 +57,7 @@ async function pumped() {
   return { ...open, drained, logged, size };
 }
 
-test.each(entryKinds)('%s is logged once, whatever its texts', async (kind) => {
+test.each(entryKinds)('%s is logged once, with any texts', async (kind) => {
   const { store, clock, drained, logged, size } = await pumped();
   const texts = ['an ordinary text', ...Object.values(hostileTexts)];
   const events = texts.map((text) => ({ id: uuid7(clock.now), event: examples[kind](text) }));

@@ -264,7 +264,7 @@ test.for([
   ['bytes', { maxAgeMs: 0, maxBytes: 160 * 1024 }],
   ['both', { maxAgeMs, maxBytes: 160 * 1024 }],
 ] as const)(
-  'bounded by %s, what went is gone from everywhere, and nothing else',
+  'bounded by %s, removed events are gone from everywhere, and nothing else is',
   { timeout: 120_000 },
   async ([, bounds]) => {
     await fc.assert(

@@ -14,7 +14,7 @@ const maxBytes = 2 ** 19;
 test.for([
   ['large batches', 2000, false],
   ['small batches, which are merged', 100, false],
-  ['events with ids of their own', 1000, true],
+  ['events with explicit ids', 1000, true],
 ] as const)(
   'steady ingest of %s keeps the file from growing',
   { timeout: 120_000 },

@@ -109,7 +109,7 @@ describe('an alert', () => {
   });
 
   test.for([['in_progress'], ['suppressed'], ['in_progress', 'new']] as const)(
-    'that a person made %s stays so',
+    'that a user made %s stays so',
     async (statuses) => {
       const there = opened();
       const first = await find(there);

@@ -285,7 +285,7 @@ describe('a merge', () => {
     ['notes', { notes: 'n'.repeat(6000) }, { notes: 'm'.repeat(6000) }],
     ['tags', { tags: names('a', 60) }, { tags: names('b', 60) }],
     ['hostnames', { hostnames: names('a', 150) }, { hostnames: names('b', 150) }],
-  ])('that would lose %s which people wrote is refused before anything changes', async (field, a, b) => {
+  ])('that would lose %s written by users is rejected before anything changes', async (field, a, b) => {
     const { store, reader } = opened();
     const { asset: from } = await store.createAsset({ name: 'a', ...a }, analyst);
     const { asset: into } = await store.createAsset({ name: 'b', ...b }, analyst);

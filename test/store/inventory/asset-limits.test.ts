@@ -69,7 +69,7 @@ describe('data that an attacker makes up is bounded, and reported', () => {
   test.each([
     ['in order', 1],
     ['backwards', -1],
-  ])('MAC addresses of one address, %s: for a day none of them is believed', async (_, step) => {
+  ])('MAC addresses of one address, %s: for a day none of them is accepted', async (_, step) => {
     const open = opened();
     const day = 86_400_000;
     open.clock.now = start + 10 * day;

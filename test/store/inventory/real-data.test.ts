@@ -91,7 +91,7 @@ const sets = [
 
 describe.skipIf(!hasShared)('real sensor data', () => {
   test.each(sets)(
-    'of $name: hosts and services as counted line by line',
+    'of $name: hosts and services equal a count line by line',
     async ({ files, networks, isHome }) => {
       const lines = linesOf(files);
       const wanted = servicesIn(

@@ -166,7 +166,7 @@ test('services above the limit are dropped and counted; known ones continue', ()
 });
 
 test.each(['\uffff', '😀', '\u{10ffff}', ''])(
-  'a transport that sorts as %j does is one like others',
+  'a transport that sorts like %j is handled like others',
   (transport) => {
     const { within, services, tables, all } = opened({ maxServices: 9, maxServicesPerAsset: 2 });
     within(() => {

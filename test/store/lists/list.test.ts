@@ -221,13 +221,13 @@ const plain: Thing = {
 describe('a list rejects', () => {
   const bad: [string, Partial<ListQuery>, string][] = [
     ['an unknown sort', { sort: 'colour' }, 'sort'],
-    ['a sort by what every object has', { sort: 'constructor' }, 'sort'],
+    ['a sort by a property of every object', { sort: 'constructor' }, 'sort'],
     ['an unknown field', { terms: [{ field: 'toString', values: ['x'] }] }, 'toString'],
-    ['a value out of the scale', { terms: [{ field: 'severity', values: ['worse'] }] }, 'severity'],
-    ['a severity out of the scale', { min_severity: 'worse' as 'high' }, 'min_severity'],
-    ['a number that is none', { terms: [{ field: 'size', values: ['big'] }] }, 'size'],
-    ['a time that is none', { terms: [{ field: 'seen', values: [true] }] }, 'seen'],
-    ['an address that is none', { terms: [{ field: 'ip', values: ['10.0.0'] }] }, 'ip'],
+    ['a value outside the scale', { terms: [{ field: 'severity', values: ['worse'] }] }, 'severity'],
+    ['a severity outside the scale', { min_severity: 'worse' as 'high' }, 'min_severity'],
+    ['an invalid number', { terms: [{ field: 'size', values: ['big'] }] }, 'size'],
+    ['an invalid time', { terms: [{ field: 'seen', values: [true] }] }, 'seen'],
+    ['an invalid address', { terms: [{ field: 'ip', values: ['10.0.0'] }] }, 'ip'],
   ];
   test.for(bad)('%s', ([, changes, field]) => {
     expect(() => pageOf(things, [], { ...query, ...changes })).toThrow(refusal(field));
@@ -277,7 +277,7 @@ describe('a cursor', () => {
     ['text', { q: 'a' }],
     ['severity', { min_severity: 'low' }],
   ];
-  test.for(others)('of another %s is refused', ([, changes]) => {
+  test.for(others)('of another %s is rejected', ([, changes]) => {
     expect(() => pageOf(things, rows, { ...wanted, ...changes, cursor })).toThrow(refusal('cursor'));
   });
 

@@ -72,7 +72,7 @@ test.each([
   ['of one millisecond', () => 1000],
   ['in any order', (_: number, random: () => number) => 1000 + Math.floor(random() * 80)],
   ['late by up to three blocks', (i: number, random: () => number) => 2000 + i - Math.floor(random() * 60)],
-])('events %s are all there once, as the list has them', (_name, timeOf) => {
+])('events %s are exported once each, in the order of the list', (_name, timeOf) => {
   const { events, append } = open();
   const random = mulberry32(7);
   for (let block = 0; block < 15; block++)

@@ -66,7 +66,7 @@ function valuesOf(event: Attributes, by: string): readonly string[] {
 }
 
 it.each(tables)(
-  'of %s events are counted exactly, whatever they are of and whatever is filtered',
+  'of %s events are counted exactly, for any attribute and filter',
   (table) => {
     const { events, list } = open(table);
     const all = list({ terms: [] });
@@ -109,7 +109,7 @@ it.each(tables)(
 );
 
 it.each(tables.flatMap((table) => namesOf(table).map((by) => [table, by] as const)))(
-  'of %s events, each of %s is what the filter takes, and finds as many',
+  'of %s events, each value of %s is accepted by the filter, which finds as many events',
   (table, by) => {
     const { events } = open(table);
     const { values, total } = events.valueCounts({ table, filter: { terms: [] }, by, limit: 100 });

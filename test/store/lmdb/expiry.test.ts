@@ -46,7 +46,7 @@ test.for([
   ['of the next, where a clock was ahead', [2000, 5, 7], 5],
   ['of one that comes before another with an earlier time', [5, 3, 7], 5],
   ['now, where all clocks were ahead', [2000, 3000], 100],
-] as const)('it is believed that events were received at the time %s', ([, times, believed]) => {
+] as const)('the accepted time of receipt is that %s', ([, times, believed]) => {
   expect(believedTime({ count: times.length, received: Float64Array.from(times) }, 100)).toBe(believed);
 });
 

@@ -34,7 +34,7 @@ function simulate(batches: readonly number[]): { blocks: number[]; rewritten: nu
 
 describe('merging', () => {
   it.each([1, 3, 100, 511, 600])(
-    'of batches of %d rows leaves few blocks and rewrites rows seldom',
+    'of batches of %d rows leaves few blocks and rarely rewrites rows',
     (size) => {
       const batches = Array.from({ length: 3000 }, () => size);
       const total = 3000 * size;
