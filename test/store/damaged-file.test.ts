@@ -131,19 +131,22 @@ describe('the page tree', () => {
     );
   });
 
-  test.each([0, 1])('with a torn meta page %i is repaired, with the content of the other page', async (torn) => {
-    const tear = (bytes: Buffer) => bytes.fill(0, torn * pageBytes, (torn + 1) * pageBytes);
-    writeFileSync(path, tear(Buffer.from(whole)));
-    expect(treeDamage(path)).toEqual([`meta page ${torn} is damaged`]);
-    expect(requireSoundTree(path)).toEqual([expect.stringContaining(`meta page ${torn} of ${path}`)]);
-    expect(treeDamage(path)).toEqual([]);
-    const root = openDatabase(path);
-    const small = root.openDB({ name: 'small', encoding: 'binary' });
-    expect(small.getKeysCount()).toBe(400);
-    for (let key = 0; key < 3; key++) root.transactionSync(() => small.putSync(key, Buffer.alloc(9)));
-    await root.close();
-    expect(requireSoundTree(path)).toEqual([]);
-  });
+  test.each([0, 1])(
+    'with a torn meta page %i is repaired, with the content of the other page',
+    async (torn) => {
+      const tear = (bytes: Buffer) => bytes.fill(0, torn * pageBytes, (torn + 1) * pageBytes);
+      writeFileSync(path, tear(Buffer.from(whole)));
+      expect(treeDamage(path)).toEqual([`meta page ${torn} is damaged`]);
+      expect(requireSoundTree(path)).toEqual([expect.stringContaining(`meta page ${torn} of ${path}`)]);
+      expect(treeDamage(path)).toEqual([]);
+      const root = openDatabase(path);
+      const small = root.openDB({ name: 'small', encoding: 'binary' });
+      expect(small.getKeysCount()).toBe(400);
+      for (let key = 0; key < 3; key++) root.transactionSync(() => small.putSync(key, Buffer.alloc(9)));
+      await root.close();
+      expect(requireSoundTree(path)).toEqual([]);
+    },
+  );
 
   test('with a torn meta page beside one without any transaction is rejected: the file would appear empty', () => {
     expect(

@@ -256,13 +256,10 @@ test.each(tables.filter((table) => !refuse.includes(table)))(
   },
 );
 
-test.each(refuse)(
-  'a store with damaged rows of %s does not open, and names the table',
-  async (table) => {
-    const dataDir = await damagedCopy(table);
-    expect(() => openStore({ dataDir, ...options }).close()).toThrow(new RegExp(`row .* of table ${table}`));
-  },
-);
+test.each(refuse)('a store with damaged rows of %s does not open, and names the table', async (table) => {
+  const dataDir = await damagedCopy(table);
+  expect(() => openStore({ dataDir, ...options }).close()).toThrow(new RegExp(`row .* of table ${table}`));
+});
 
 test('neither a start nor an aborted transaction ends the store when the index of open alerts refers to damaged rows', async () => {
   const dataDir = await damagedCopy('alerts', 'asset-counters');
