@@ -53,7 +53,7 @@ export class EventSealer {
 
   /**
    * Seals stored events that are not sealed yet, at most limits.maxSealedRows of each table. Returns false if
-   * there were none.
+   * everything was sealed already.
    */
   async seal(): Promise<boolean> {
     const found = await Promise.all(tables.map((table) => this.#range(table)));

@@ -7,7 +7,7 @@ import { analyst, batchOf, everything, finding, hour, newest, opened, resources 
 
 type Status = (typeof alertStatuses)[number];
 
-/** The moves that bring a new alert to a status. */
+/** The status changes that bring a new alert to a status. */
 const paths = {
   new: [],
   in_progress: ['in_progress'],
@@ -44,7 +44,7 @@ describe('status', () => {
 });
 
 describe('a change', () => {
-  test('leaves the rest, counts a version and moves updated_at', async () => {
+  test('keeps other attributes, increments the version and updates updated_at', async () => {
     const { store, reader, clock, id } = await alertThatIs();
     const before = reader.getAlert(id)!;
     clock.now += 1000;
@@ -67,14 +67,14 @@ describe('a change', () => {
     expect(seq).toBe(2);
   });
 
-  test('with an empty assignee leaves none', async () => {
+  test('with an empty assignee removes the assignee', async () => {
     const { store, reader, id } = await alertThatIs();
     await store.changeAlert(id, { assignee: 'ana' }, analyst);
     await store.changeAlert(id, { assignee: '' }, analyst);
     expect(reader.getAlert(id)).not.toHaveProperty('assignee');
   });
 
-  test('to what the alert is already changes nothing, and publishes nothing', async () => {
+  test('without effect stores nothing and publishes nothing', async () => {
     const { store, reader, id } = await alertThatIs();
     const { seq } = await store.changeAlert(id, { assignee: 'ana', tags: ['a'] }, analyst);
     const before = reader.getAlert(id);
@@ -85,13 +85,13 @@ describe('a change', () => {
     expect(reader.getAlert(id)).toEqual(before);
   });
 
-  test('of the severity moves risk and default priority with it', async () => {
+  test('of the severity updates the risk score and the default priority', async () => {
     const { store, id } = await alertThatIs();
     const { alert } = await store.changeAlert(id, { severity: 'medium' }, analyst);
     expect(alert).toMatchObject({ severity: 'medium', priority: 'medium', risk_score: 47 });
   });
 
-  test('of another version than the stored is refused', async () => {
+  test('with a wrong version is rejected', async () => {
     const { store, reader, id } = await alertThatIs();
     await expect(store.changeAlert(id, { assignee: 'x' }, analyst, 2)).rejects.toMatchObject({
       code: 'VERSION_MISMATCH',
@@ -101,7 +101,7 @@ describe('a change', () => {
   });
 
   test.for(['01900000-0000-7000-8000-000000000001', 'no uuid', '', 'x'.repeat(5000)])(
-    'of an alert that is not there is NOT_FOUND: %s',
+    'of an unknown alert is NOT_FOUND: %s',
     async (id) => {
       const { store, reader } = opened();
       await expect(store.changeAlert(id, {}, analyst)).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -110,12 +110,12 @@ describe('a change', () => {
     },
   );
 
-  test('in capitals finds the alert', async () => {
+  test('finds the alert by an id in upper case', async () => {
     const { reader, id } = await alertThatIs();
     expect(reader.getAlert(id.toUpperCase())).toBeDefined();
   });
 
-  test('that overrides the AI is kept and logged', async () => {
+  test('that overrides the AI is stored and logged', async () => {
     const { store, id } = await alertThatIs();
     const { alert } = await store.changeAlert(
       id,
@@ -131,7 +131,7 @@ describe('a change', () => {
     ]);
   });
 
-  test('of a verdict that overrides the AI takes another override', async () => {
+  test('of an overridden verdict requires another override', async () => {
     const { store, id } = await alertThatIs();
     const override = (verdict: 'benign' | 'true_positive') => ({ ai_override: { verdict, reason: 'seen' } });
     await store.changeAlert(id, override('benign'), analyst);
@@ -145,7 +145,7 @@ describe('a change', () => {
     expect(await store.outbox(10)).toHaveLength(2);
   });
 
-  test('that is refused leaves its note unwritten', async () => {
+  test('that is rejected does not write its note', async () => {
     const { store, reader, id } = await alertThatIs();
     await expect(store.changeAlert(id, { status: 'archived', note: 'x' }, analyst)).rejects.toMatchObject({
       code: 'INVALID_TRANSITION',
@@ -155,7 +155,7 @@ describe('a change', () => {
 });
 
 describe('notes', () => {
-  test('are counted in the alert and listed newest first, a page at a time', async () => {
+  test('are counted in the alert and listed newest first, in pages', async () => {
     const { store, reader, id } = await alertThatIs();
     for (let i = 1; i <= 4; i++) await store.addNote(id, `note ${i}`, analyst);
     await store.changeAlert(id, { note: 'note 5' }, analyst);
@@ -176,7 +176,7 @@ describe('notes', () => {
   });
 });
 
-test('alerts and notes are what the contract says, with every attribute and with the fewest', async () => {
+test('alerts and notes conform to the contract, with all attributes and with the fewest', async () => {
   const { store, reader } = opened();
   const { src_ip: _s, src_port: _p, dst_ip: _d, dst_port: _q, transport: _t, ...fewest } = finding();
   const fullest = finding({
@@ -207,7 +207,7 @@ test('alerts and notes are what the contract says, with every attribute and with
 });
 
 describe('the sequence of changes', () => {
-  test('grows with each change, and a replay gives the latest state of each alert changed since', async () => {
+  test('grows with each change, and a replay returns the latest state of each alert changed since', async () => {
     const { store, reader } = opened();
     const ids: string[] = [];
     for (const src_ip of ['10.0.0.1', '10.0.0.2', '10.0.0.3'])
@@ -228,7 +228,7 @@ describe('the sequence of changes', () => {
     expect(reader.replayAlerts(4, everything, 2)).toMatchObject({ events: [], next: 4 });
   });
 
-  test('goes on where it was after a restart', async () => {
+  test('continues after a restart', async () => {
     const { store, reader, dataDir, id } = await alertThatIs('in_progress');
     reader.close();
     await store.close();

@@ -15,7 +15,7 @@ const ai = (verdict: NonNullable<Alert['verdict']>) => ({
   at: '2026-11-20T00:00:00.000Z',
 });
 
-test('an alert begins with one record, and with a second where a silence met it', () => {
+test('a new alert has one record, and a second if a silence applies', () => {
   expect(alertChanges(undefined, alertOf())).toEqual([{ action: 'raised', to: 'high' }]);
   const recurred = alertOf({ previous_alert_id: idOf(1), silence_id: idOf(2), ai_verdict: ai('benign') });
   expect(alertChanges(undefined, recurred)).toEqual([
@@ -24,7 +24,7 @@ test('an alert begins with one record, and with a second where a silence met it'
   ]);
 });
 
-test('an alert that another stands for says which, and that it has ended', () => {
+test('an alert covered by a summary alert records which one, and when that ended', () => {
   const folded = alertOf({ status: 'suppressed', folded_into: idOf(1) });
   expect(alertChanges(alertOf(), folded)).toEqual([
     { action: 'folded', to: idOf(1) },
@@ -36,7 +36,7 @@ test('an alert that another stands for says which, and that it has ended', () =>
   ]);
 });
 
-test('another occurrence, and where it was logged, is nothing that is told', () => {
+test('another occurrence and a position in the log add no record', () => {
   const before = alertOf({ event_ids: [idOf(1)] });
   const after = {
     ...before,
@@ -88,7 +88,7 @@ test('each kind of change has its record', () => {
   expect(alertChanges(after, again).map(({ action }) => action)).toEqual(['overridden']);
 });
 
-test('what people work with follows from the history alone', () => {
+test('the attributes that users change can be derived from the history alone', () => {
   const states = fc.array(
     fc.record(
       {

@@ -1,4 +1,4 @@
-/** What is no work for a person becomes one alert: floods of alerts of one rule, and who hides behind them. */
+/** Summary alerts: floods of alerts of one rule, and attacks hidden in them. */
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import type { Finding } from '../../src/events/finding.ts';
@@ -9,7 +9,7 @@ const minute = 60_000;
 const home = ['10.0.0.0/8'];
 const victim = '10.0.0.5';
 
-/** The n-th of as many addresses as are wanted, none of which is at home. */
+/** The n-th of any number of addresses, none of which is in a home network. */
 const forged = (n: number): string => `198.${18 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`;
 
 const flood = (count: number, changes: (n: number) => Partial<Finding> = () => ({})): Finding[] =>
@@ -53,10 +53,10 @@ describe('200,000 findings of 50 rules from as many forged addresses within a mi
 
   const cases: [name: string, destination: (n: number) => string][] = [
     ['at one host', () => victim],
-    ['at hosts all over the home network', (n) => `10.0.${(n >> 3) & 255}.${n & 255}`],
+    ['at hosts across the home network', (n) => `10.0.${(n >> 3) & 255}.${n & 255}`],
     ['between hosts elsewhere', (n) => forged(n + 7)],
   ];
-  test.for(cases)('%s: a person sees 50', { timeout: 120_000 }, async ([, destination]) => {
+  test.for(cases)('%s: 50 alerts are visible', { timeout: 120_000 }, async ([, destination]) => {
     const there = opened({ home });
     await commit(there, all(destination), 10_000);
     const alerts = alertsOf(there);
@@ -65,7 +65,7 @@ describe('200,000 findings of 50 rules from as many forged addresses within a mi
     expect(alerts.length).toBeLessThanOrEqual(100);
     expect(counted(alerts)).toBe(200_000);
     for (const alert of seen) {
-      // 4,000 each, by a sketch of 1.6 % standard error.
+      // 4,000 each, counted by a sketch with a standard error of 1.6 %.
       expect(namesOf(alert, 'sources')).toBeGreaterThan(3600);
       expect(namesOf(alert, 'sources')).toBeLessThan(4400);
       expect(namesOf(alert, 'estimated')).toBe(true);
@@ -75,7 +75,7 @@ describe('200,000 findings of 50 rules from as many forged addresses within a mi
     expect((await there.store.outbox(1000)).length).toBeLessThanOrEqual(100);
   });
 
-  test('in bodies of few lines: those that it began with are suppressed and name what stands for them', async () => {
+  test('in small bodies: the first alerts are suppressed and name the summary alert', async () => {
     const there = opened({ home });
     await commit(
       there,
@@ -86,18 +86,18 @@ describe('200,000 findings of 50 rules from as many forged addresses within a mi
     const seen = alerts.filter(({ status }) => status === 'new');
     expect(seen.map(({ rule_id }) => rule_id).sort()).toEqual(['1:0', '1:1', '1:2', '1:3', '1:4']);
     const folded = alerts.filter(({ status }) => status === 'suppressed');
-    // But for those that came in the same body with the one too many.
+    // Except those that arrived in the same body as the one above the limit.
     expect(folded.length).toBeGreaterThan(5 * limits.maxAlertsPerHostWindow - 7);
     const byRule = new Map(seen.map(({ rule_id, id }) => [rule_id, id]));
     for (const { folded_into, rule_id } of folded) expect(folded_into).toBe(byRule.get(rule_id));
     expect(counted(alerts)).toBe(600);
-    // What stands for them counts their addresses too.
+    // The summary alert counts their addresses too.
     for (const alert of seen) expect(namesOf(alert, 'sources')).toBe(120);
   });
 });
 
-describe('what has its own alert', () => {
-  test('is every host up to the bound', async () => {
+describe('an alert of its own', () => {
+  test('is raised for every host up to the limit', async () => {
     const there = opened({ home });
     const findings = flood(limits.maxAlertsPerRuleWindow, (n) => ({
       src_ip: '198.18.0.1',
@@ -107,7 +107,7 @@ describe('what has its own alert', () => {
     expect(alertsOf(there, 'new')).toHaveLength(limits.maxAlertsPerRuleWindow);
   });
 
-  test('is every host of an outbreak of something grave, which takes its time', async () => {
+  test('is raised for every host of a slow, severe outbreak', async () => {
     const there = opened({ home });
     const findings = flood(300, (n) => ({
       severity: 'high',
@@ -119,7 +119,7 @@ describe('what has its own alert', () => {
     expect(alertsOf(there, 'new')).toHaveLength(300);
   });
 
-  test('stays what came before a flood, what somebody has in hand, and what is of a critical host', async () => {
+  test('stays for alerts from before a flood, alerts that a user works on, and critical hosts', async () => {
     const there = opened({ home });
     const { store } = there;
     const crown = '10.0.0.9';
@@ -145,7 +145,7 @@ describe('what has its own alert', () => {
     ]);
     const seen = alertsOf(there, 'new');
     const told = seen.map(({ src_ip, dst_ip, title }) => `${src_ip} ${dst_ip} ${title.slice(0, 5)}`);
-    // Of those of the same time, either may come first.
+    // The order of alerts with the same time is not fixed.
     expect(told.sort()).toEqual([
       '203.0.113.1 10.0.0.7 Inval',
       '203.0.113.2 10.0.0.8 Inval',
@@ -155,7 +155,7 @@ describe('what has its own alert', () => {
     ]);
   });
 
-  test('of one host leaves an alert about this host behind, whoever forges what at others', async () => {
+  test('of one host remains, whatever an attacker forges for other hosts', async () => {
     const there = opened({ home });
     await commit(there, flood(500), 50);
     const others = flood(500, (n) => ({ dst_ip: `10.3.${n & 7}.${n >> 3}`, timestamp: start + 1000 + n }));
@@ -175,7 +175,7 @@ describe('what has its own alert', () => {
     expect(ofRule).not.toHaveProperty('dst_ip');
   });
 
-  test('is every critical host, up to the bound, however many others of the rule there are', async () => {
+  test('is raised for every critical host up to the limit, however many other hosts the rule matches', async () => {
     const there = opened({ home });
     const bound = limits.maxCriticalHostsPerRuleWindow;
     const crowns = Array.from({ length: bound + 1 }, (_, n) => `10.8.0.${n}`);
@@ -201,7 +201,7 @@ describe('what has its own alert', () => {
     expect(seen.filter(({ dst_ip }) => dst_ip === undefined)).toMatchObject([{ count: 202 }]);
   });
 
-  test('becomes one alert of a home host that finds many others', async () => {
+  test('becomes one summary alert for a home host with many destinations', async () => {
     const there = opened({ home });
     await commit(
       there,
@@ -219,7 +219,7 @@ describe('what has its own alert', () => {
 });
 
 describe('a flood', () => {
-  test('does not concern another rule, and ends with the window: then what it took up is new again', async () => {
+  test('does not affect another rule, and ends with the window: then its suppressed alerts are new again', async () => {
     const there = opened({ home });
     await commit(there, flood(100), 5);
     await commit(there, [finding({ rule_id: 'other', src_ip: forged(5000), dst_ip: victim })]);
@@ -239,7 +239,7 @@ describe('a flood', () => {
     const cases: [name: string, time: (n: number) => number][] = [
       ['forwards through ten years', (n) => start - (3000 - n) * 29 * hour],
       ['backwards', (n) => start - n * 29 * hour],
-      ['to and fro', (n) => start + (n % 2 === 0 ? n : -n) * 2 * hour],
+      ['back and forth', (n) => start + (n % 2 === 0 ? n : -n) * 2 * hour],
       ['into the future', (n) => start + n * 2 * hour],
     ];
     test.for(cases)('%s', async ([, time]) => {
@@ -256,7 +256,7 @@ describe('a flood', () => {
       expect(counted(alerts)).toBe(3000);
     });
 
-    test('and hides nothing of what happens now', async () => {
+    test('and hides no current findings', async () => {
       const there = opened({ home });
       await commit(
         there,
@@ -276,7 +276,7 @@ describe('a flood', () => {
     expect(counted(alertsOf(there))).toBe(1500);
   });
 
-  test('goes on in a store that was closed meanwhile, and a person may end it', async () => {
+  test('continues after the store was closed, and a user can end it', async () => {
     const there = opened({ home });
     await commit(there, flood(200), 20);
     const [fold] = alertsOf(there, 'new');
@@ -291,7 +291,7 @@ describe('a flood', () => {
     expect(namesOf(next, 'sources')).toBe(10);
   });
 
-  test('that a person took out of it stays so', async () => {
+  test('leaves an alert alone that a user reopened', async () => {
     const there = opened({ home });
     await commit(there, flood(40), 4);
     const [one] = alertsOf(there, 'suppressed');
@@ -314,7 +314,7 @@ describe('a flood of many rules of one source', () => {
       }),
     );
 
-  test('leaves so many alerts, and one that counts the rest', async () => {
+  test('raises alerts up to the limit, and one that counts the rest', async () => {
     const there = opened({ home });
     await commit(there, many(7000), 1000);
     const alerts = alertsOf(there, 'new');
@@ -330,7 +330,7 @@ describe('a flood of many rules of one source', () => {
     });
   });
 
-  test('takes nothing from other sources, and ends with the hour', async () => {
+  test('does not affect other sources, and ends with the hour', async () => {
     const there = opened({ home });
     await commit(there, many(6500), 6500);
     await commit(there, [finding({ rule_source: 'intel', rule_id: 'intel.1', title: 'Known-bad' })]);

@@ -9,7 +9,7 @@ const historyOf = ({ reader }: Opened, id: string, query: Partial<ListQuery> = {
   resources<AlertHistory>(reader.listAlertHistory(id, { ...oldestFirst, ...query })).map(
     ({ attributes }) => attributes,
   );
-/** Without what the triage thinks of it meanwhile. */
+/** Without records of the triage. */
 const toldOf = (open: Opened, id: string) =>
   historyOf(open, id)
     .filter(({ action }) => action !== 'triaged')
@@ -21,7 +21,7 @@ async function raised(open: Opened, ...findings: Parameters<typeof finding>) {
 }
 
 describe('the history of an alert', () => {
-  test('tells what findings and people did, who and when; not how often it was seen', async () => {
+  test('records what findings and users did, with author and time, but not each occurrence', async () => {
     const open = opened();
     const { store, clock } = open;
     const id = await raised(open);
@@ -48,7 +48,7 @@ describe('the history of an alert', () => {
     });
   });
 
-  test('of one that comes back begins with that', async () => {
+  test('of a recurring alert begins with the recurrence', async () => {
     const open = opened();
     const first = await raised(open);
     await open.store.changeAlert(first, { status: 'resolved' }, analyst);
@@ -57,7 +57,7 @@ describe('the history of an alert', () => {
     expect(toldOf(open, second)).toEqual([['recurred', 'system', undefined, 'low']]);
   });
 
-  test('is filtered by action, by who, by time and by text, and paged in order', async () => {
+  test('is filtered by action, author, time and text, and paged in order', async () => {
     const open = opened();
     const { store, reader, clock } = open;
     const id = await raised(open);
@@ -83,7 +83,7 @@ describe('the history of an alert', () => {
     expect(resources<AlertHistory>(next)[0]?.attributes.to).toBe('ana');
   });
 
-  test('is bounded: of what no person did, the oldest goes first', async () => {
+  test('is bounded: the oldest records not made by users are removed first', async () => {
     const open = opened();
     const { store } = open;
     const id = await raised(open);
@@ -104,7 +104,7 @@ describe('the history of an alert', () => {
     expect(limits_reached.maxAlertHistory).toBeGreaterThan(2 * limits.maxAlertHistory);
   });
 
-  test('is empty for what is no alert', () => {
+  test('is empty for an unknown alert', () => {
     const open = opened();
     expect(historyOf(open, '01900000-0000-7000-8000-000000000001')).toEqual([]);
     expect(historyOf(open, 'nothing')).toEqual([]);

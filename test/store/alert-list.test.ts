@@ -67,7 +67,10 @@ const rankOf = {
   priority: ['low', 'medium'],
 };
 
-/** The order, once more and naively: absent last, scales by rank, then times of graded ones, ids in the same direction. */
+/**
+ * A naive implementation of the order: absent last, scales by rank, graded ones then by time, ids in the same
+ * direction.
+ */
 function sorted(alerts: readonly Resource<Alert>[], sort: keyof Alert, order: 'asc' | 'desc') {
   const value = ({ attributes }: Resource<Alert>) => {
     const raw = attributes[sort] as string | number | undefined;
@@ -107,7 +110,7 @@ describe('lists', () => {
     'version',
   ] as const;
 
-  test('sort by any attribute, both ways, with pages and cursors that agree', async () => {
+  test('sort by any attribute, in both directions, with pages and cursors that agree', async () => {
     const { reader, all } = await filled(60);
     for (const sort of sorts)
       for (const order of ['asc', 'desc'] as const) {
@@ -149,11 +152,11 @@ describe('lists', () => {
 
   test.for([
     ['an unknown sort', { sort: 'nonsense' }, 'sort'],
-    ['a sort by what every object has', { sort: 'constructor' }, 'sort'],
+    ['a sort by a property of every object', { sort: 'constructor' }, 'sort'],
     ['an unknown field', { terms: [{ field: 'toString', values: ['x'] }] }, 'toString'],
     ['an unknown status', { terms: [{ field: 'status', values: ['done'] }] }, 'status'],
-    ['an address that is none', { terms: [{ field: 'src_ip', values: ['10.0.0'] }] }, 'src_ip'],
-    ['a port that is none', { terms: [{ field: 'dst_port', values: ['ssh'] }] }, 'dst_port'],
+    ['an invalid address', { terms: [{ field: 'src_ip', values: ['10.0.0'] }] }, 'src_ip'],
+    ['an invalid port', { terms: [{ field: 'dst_port', values: ['ssh'] }] }, 'dst_port'],
     ['a made-up cursor', { cursor: 'AAAA' }, 'cursor'],
     [
       'a cursor of another list',
@@ -211,7 +214,7 @@ describe('filters', () => {
     )
     .chain((one) => fc.constantFrom<FilterTerm>(one, { ...one, negated: true }));
 
-  test('agree with a naive count, alone and together, and so do totals', async () => {
+  test('agree with a naive count, alone and combined, and so do totals', async () => {
     const { reader, all } = await filled(120);
     fc.assert(
       fc.property(
@@ -266,7 +269,7 @@ describe('filters', () => {
     ['10.0.0.1/32', ['10.0.0.1']],
     ['192.0.2.0/24', []],
   ];
-  test.for(blocks)('take addresses and blocks: %s', async ([block, sources]) => {
+  test.for(blocks)('accept addresses and blocks: %s', async ([block, sources]) => {
     const { store, reader } = opened();
     for (const src_ip of ['10.0.0.1', '10.0.0.200', '10.1.0.1', '2001:db8::5'])
       await store.commit(batchOf([finding({ src_ip, dst_ip: '203.0.113.1' })]));

@@ -1,4 +1,4 @@
-/** Whatever findings come in whatever batches: the alerts are those that the plainest way of merging them makes. */
+/** For any findings in any batches, the alerts equal those of a naive implementation of merging. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
@@ -10,7 +10,7 @@ import { riskScore } from '../../src/store/alert-scoring.ts';
 import { batchOf, everything, finding, hour, opened, resources, start } from './opened.ts';
 import { networkRecord } from './records.ts';
 
-/** A finding and the id of its event, where it has one. */
+/** A finding and the id of its event, if it has one. */
 interface Sight {
   readonly finding: Finding;
   readonly event?: string;
@@ -28,7 +28,7 @@ interface Merged {
   evidence: Finding['evidence'];
 }
 
-/** Each alert holds all that it was made of, and is asked anew for everything. */
+/** Each alert keeps everything it was made of, and everything is recomputed on each use. */
 function plainly(batches: readonly (readonly Sight[])[]): Merged[] {
   const alerts: Merged[] = [];
   for (const sight of batches.flatMap((batch) => [...batch].sort(byTime))) {
@@ -70,7 +70,7 @@ function plainly(batches: readonly (readonly Sight[])[]): Merged[] {
 const byTime = (a: Sight, b: Sight): number => a.finding.timestamp - b.finding.timestamp;
 const half = limits.maxAlertEventIds / 2;
 
-/** What is kept of all events: how it began and how it stands. */
+/** The sample of event ids: the first and the latest. */
 const sampleOf = (events: readonly string[]): readonly string[] =>
   events.length <= 2 * half ? events : [...events.slice(0, half), ...events.slice(-half)];
 
@@ -82,7 +82,7 @@ const findings = fc.record(
     title: fc.constantFrom('a', 'b'),
     severity: fc.constantFrom(...severities),
     confidence: fc.constantFrom(0.2, 0.5, 0.9),
-    // No more alerts of one key than intervals are remembered.
+    // No more alerts of one key than the number of stored intervals.
     timestamp: fc.integer({ min: 0, max: 48 }).map((n) => start + n * 600_000),
     evidence: fc.integer().map((n) => ({ n })),
     about: fc.constantFrom('a.example', 'b.example'),
@@ -95,7 +95,7 @@ const findings = fc.record(
 let made = 0;
 const nextId = (): string => `00000000-0000-4000-8000-${(++made).toString(16).padStart(12, '0')}`;
 
-test('are the same', { timeout: 120_000 }, async () => {
+test('are the same as those of the naive implementation', { timeout: 120_000 }, async () => {
   const batches = fc.array(fc.array(findings, { minLength: 1, maxLength: 60 }), {
     minLength: 1,
     maxLength: 4,

@@ -6,7 +6,7 @@ import { analyst, batchOf, everything, finding, hour, opened, resources, start }
 
 const minute = 60_000;
 
-/** The alerts after the findings came one batch each, in order of their first occurrence. */
+/** Returns the alerts after committing the findings in one batch each, in order of their first occurrence. */
 async function merged(batches: readonly (readonly Finding[])[]): Promise<Alert[]> {
   const { store, reader } = opened();
   for (const findings of batches) await store.commit(batchOf(findings));
@@ -34,14 +34,14 @@ describe('occurrences', () => {
     expect((await merged(at(...minutes))).map(({ count }) => count)).toEqual(counts);
   });
 
-  test('of one batch are taken in order of their time', async () => {
+  test('of one batch are processed in order of time', async () => {
     const alerts = await merged([at(0, 100, 50).flat()]);
     expect(alerts).toMatchObject([{ count: 3, first_seen: iso(0), last_seen: iso(100), version: 1 }]);
   });
 
   const others: [string, Partial<Finding>, number][] = [
     ['another rule', { rule_id: '1:2' }, 2],
-    ['another source of rules', { rule_source: 'zeek' }, 2],
+    ['another rule source', { rule_source: 'zeek' }, 2],
     ['another source address', { src_ip: '192.0.2.2' }, 2],
     ['another destination address', { dst_ip: '198.51.100.2' }, 2],
     ['the addresses exchanged', { src_ip: '198.51.100.1', dst_ip: '192.0.2.1' }, 2],
@@ -53,7 +53,7 @@ describe('occurrences', () => {
     expect(await merged([[finding(), finding(changes)]])).toHaveLength(count);
   });
 
-  test('without addresses are one alert too', async () => {
+  test('without addresses are one alert', async () => {
     const { src_ip: _s, dst_ip: _d, ...bare } = finding();
     expect(await merged([[bare], [bare]])).toMatchObject([{ count: 2 }]);
   });
@@ -77,7 +77,7 @@ describe('an alert', () => {
     });
   });
 
-  test('keeps the severity of an analyst until a graver finding comes', async () => {
+  test('keeps the severity of an analyst until a more severe finding arrives', async () => {
     const { store, reader } = opened();
     const { alerts } = await store.commit(batchOf([finding({ severity: 'medium' })]));
     const id = alerts[0]!.alert.id;
@@ -99,7 +99,7 @@ describe('recurrence', () => {
   }
 
   test.for([['new'], ['in_progress'], ['suppressed']] as const)(
-    'while %s counts quietly',
+    'while %s is counted without another alert',
     async ([status]) => {
       const { alerts } = await recurring([status]);
       expect(alerts).toMatchObject([{ attributes: { count: 2, status } }]);
@@ -120,18 +120,18 @@ describe('recurrence', () => {
     },
   );
 
-  test('long after resolved names the earlier one too', async () => {
+  test('long after it was resolved names the earlier one too', async () => {
     const { first, alerts } = await recurring(['resolved'], 500);
     expect(alerts[1]?.attributes.previous_alert_id).toBe(first);
   });
 
-  test('long after an alert that is open does not', async () => {
+  test('long after an open alert does not name it', async () => {
     const { alerts } = await recurring([], 500);
     expect(alerts).toHaveLength(2);
     expect(alerts[1]?.attributes.previous_alert_id).toBeUndefined();
   });
 
-  test('of an alert that was reopened counts on', async () => {
+  test('of an alert that was reopened continues to count', async () => {
     const { alerts } = await recurring(['resolved', 'in_progress']);
     expect(alerts).toMatchObject([{ attributes: { count: 2, status: 'in_progress' } }]);
   });
@@ -156,7 +156,7 @@ describe('the log', () => {
     ]);
   });
 
-  test('gets an alert whose severity was raised by hand, in the name of who did', async () => {
+  test("gets an alert whose severity a user raised, in that user's name", async () => {
     const { store } = opened();
     const { alerts } = await store.commit(batchOf([finding()]));
     await store.changeAlert(alerts[0]!.alert.id, { severity: 'high' }, analyst);
@@ -165,7 +165,7 @@ describe('the log', () => {
     expect(await store.outbox(10)).toMatchObject([{ kind: 'alert.raised', actor: analyst.id }]);
   });
 
-  test('tells the alert where it put it, once', async () => {
+  test('gives the alert its position in the log, once', async () => {
     const { store, reader } = opened();
     const { alerts } = await store.commit(batchOf([finding({ severity: 'high' })]));
     const [row] = await store.outbox(10);
@@ -178,7 +178,7 @@ describe('the log', () => {
     expect(await store.outbox(10)).toEqual([]);
   });
 
-  test('gets bounded, well-formed texts whatever a sensor wrote', async () => {
+  test('gets bounded, well-formed texts, whatever a sensor sent', async () => {
     const { store } = opened();
     const text = `${'\u0001'.repeat(4000)}\ud800`;
     await store.commit(
@@ -215,7 +215,7 @@ test('findings about different things between the same hosts are different alert
   );
 });
 
-test('what lasts longer than the window goes on as one alert, told as it was found last', async () => {
+test('activity that lasts longer than the window stays one alert, described by its latest finding', async () => {
   const { store, reader } = opened();
   const day = 24 * hour;
   const found = (at: number, title: string, n: number) =>

@@ -14,7 +14,7 @@ import { analyst, batchOf, finding, hour, opened, start } from './opened.ts';
 
 const none: ListFilter = { terms: [] };
 
-test('alerts are shown in the order of their ids, either way, from anywhere to anywhere', async () => {
+test('alerts are visited in the order of their ids, in both directions, within any bounds', async () => {
   const { store, reader, clock } = opened();
   const ids: string[] = [];
   for (let n = 0; n < 12; n++) {
@@ -60,7 +60,7 @@ test('alerts are shown in the order of their ids, either way, from anywhere to a
   expect(older).toEqual([ids[2], ids[1]]);
 });
 
-test('groups of what alerts are counted by are those of whole alerts, whatever the filter asks', async () => {
+test('groups by counted attributes equal those of whole alerts, for any filter', async () => {
   const { store, reader } = opened();
   const findings = Array.from({ length: 40 }, (_, n) =>
     finding({
@@ -95,7 +95,7 @@ test('groups of what alerts are counted by are those of whole alerts, whatever t
     }
 });
 
-test('a file from before gets what alerts are counted by when it is opened', async () => {
+test('a file of an earlier version gets the counted attributes when it is opened', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-facts-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const before = openStore({ dataDir, alertWindowMs: hour });
@@ -110,7 +110,7 @@ test('a file from before gets what alerts are counted by when it is opened', asy
   reader.close();
 });
 
-test('without alerts there is none to show', () => {
+test('a store without alerts visits none', () => {
   const { reader } = opened();
   expect(reader.lastAlertId()).toBeUndefined();
   expect(reader.visitAlerts(none, {}, () => 'enough')).toBeUndefined();

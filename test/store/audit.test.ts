@@ -20,7 +20,7 @@ const record = (n: number, changes: Partial<StoredAuditRecord> = {}): StoredAudi
   ...changes,
 });
 
-/** A page as the records that it was made of. */
+/** Returns the records of a page. */
 const read = (page: { json: Uint8Array }): StoredAuditRecord[] =>
   resources<Omit<StoredAuditRecord, 'id'>>(page).map(({ id, type, attributes }) => {
     expect(type).toBe('audit_record');
@@ -28,7 +28,7 @@ const read = (page: { json: Uint8Array }): StoredAuditRecord[] =>
   });
 
 describe('the audit log', () => {
-  test('is empty at first, and gives back what was added, newest first', async () => {
+  test('is empty at first, and returns added records newest first', async () => {
     const { store, reader } = opened();
     expect(reader.listAudit(all)).toMatchObject({ total: 0, page: 1 });
     expect(read(reader.listAudit(all))).toEqual([]);
@@ -43,7 +43,7 @@ describe('the audit log', () => {
     expect(read(reader.listAudit(all))).toEqual(records.toReversed());
   });
 
-  test('has a record once, however often its call is repeated', async () => {
+  test('has each record once, however often its call is repeated', async () => {
     const { store, reader } = opened({ maxAuditRecords: 3 });
     const records = [0, 1, 2].map((n) => record(n));
     for (let n = 0; n < 3; n++) await store.addAudit(records);
@@ -51,7 +51,7 @@ describe('the audit log', () => {
     expect(read(reader.listAudit(all))).toEqual(records.toReversed());
   });
 
-  test('is bounded: the oldest go with what is added', async () => {
+  test('is bounded: the oldest records are removed when others are added', async () => {
     const { store, reader } = opened({ maxAuditRecords: 10 });
     for (let n = 0; n < 40; n += 4) {
       await store.addAudit([0, 1, 2, 3].map((i) => record(n + i)));
@@ -67,7 +67,7 @@ describe('the audit log', () => {
     expect(read(reader.listAudit(all))[0]?.request_id).toBe('r124');
   });
 
-  test('comes down to a limit that was lowered', async () => {
+  test('shrinks to a lowered limit', async () => {
     const { store, reader, dataDir } = opened();
     await store.addAudit(Array.from({ length: 50 }, (_, n) => record(n)));
     reader.close();
@@ -85,7 +85,7 @@ describe('the audit log', () => {
     await again.close();
   });
 
-  test('a search that nobody waits for ends', async () => {
+  test('a cancelled search ends', async () => {
     const { store, dataDir } = opened();
     await store.addAudit(Array.from({ length: 3000 }, (_, n) => record(n)));
     let asked = 0;
@@ -97,7 +97,7 @@ describe('the audit log', () => {
   });
 });
 
-test('any filter, range, order and page gives what going through all records gives, with the total', async () => {
+test('any filter, range, order and page equals that of a scan of all records, with the total', async () => {
   const { store, reader } = opened();
   const actors = ['anonymous', 'a', 'b'];
   const operations = ['login', 'listAlerts', 'several'];
@@ -114,7 +114,7 @@ test('any filter, range, order and page gives what going through all records giv
     }),
   );
   await store.addAudit(records);
-  /** What each term wants, once more and naively. */
+  /** A naive implementation of each term. */
   const terms = {
     actor: ({ actor }) => [actor],
     actor_name: ({ actor_name }) => [actor_name],
@@ -197,7 +197,7 @@ test('any filter, range, order and page gives what going through all records giv
   );
 });
 
-test('source addresses are searched by block, and only times are sorted by', async () => {
+test('source addresses are filtered by block, and lists are sorted by time only', async () => {
   const { store, reader } = opened();
   await store.addAudit(
     ['192.0.2.1', '192.0.3.1', '2001:db8::1'].map((ip, n) => record(n, { source_address: ip })),
@@ -214,7 +214,7 @@ test('source addresses are searched by block, and only times are sorted by', asy
 });
 
 describe('entries that a call caused', () => {
-  test('are named by its record, in their order, and by no other', async () => {
+  test('are named by its record, in order, and by no other', async () => {
     const { store, reader, admin, rows } = await withAdmin();
     const [one, other] = [uuid7(start), uuid7(start)];
     const by = { id: admin.id, name: admin.name };
@@ -244,7 +244,7 @@ describe('entries that a call caused', () => {
     expect(Buffer.from(reader.listAudit(all).json).toString()).not.toContain('"call"');
   });
 
-  test('stay with the record that is written again, after an answer that was lost', async () => {
+  test('stay with the record when it is written again after a lost response', async () => {
     const { store, reader, admin, rows } = await withAdmin();
     const call = uuid7(start);
     await store.createPrincipal(principal('ana'), { id: admin.id, name: admin.name, call });
@@ -254,7 +254,7 @@ describe('entries that a call caused', () => {
     expect(read(reader.listAudit(all)).map(({ entry_ids }) => entry_ids)).toEqual([entries]);
   });
 
-  test('are as many as the sessions that a password ends', async () => {
+  test('are as many as the sessions that a new password ends', async () => {
     const { store, reader, admin, rows } = await withAdmin();
     const call = uuid7(start);
     const sessions = Array.from({ length: limits.maxTokensPerPrincipal }, () => session(admin));
@@ -266,7 +266,7 @@ describe('entries that a call caused', () => {
     expect(revoked).toHaveLength(sessions.length);
   });
 
-  test('of a call that got no record are forgotten after an hour', async () => {
+  test('of a call without a record are forgotten after an hour', async () => {
     const { store, reader, admin, clock } = await withAdmin();
     const [lost, late] = [uuid7(start), uuid7(start + 2 * hour)];
     const by = { id: admin.id, name: admin.name };

@@ -26,7 +26,7 @@ function block(records: readonly NetworkRecord[]): ArrayBuffer {
 const answer = (accepted: number) => ({ accepted, rejected: 0, ignored: 0, duplicates: 0, errors: [] });
 
 describe('a batch', () => {
-  test('is refused while the volume has nothing but its reserve; small changes and what is known are not', async () => {
+  test('is rejected while the volume has only its reserve; small changes and known keys are not', async () => {
     let free = limits.minFreeDiskBytes;
     const { store, reader } = opened({ freeBytes: () => free });
     const known = { blocks: [block([networkRecord()])], findings: [finding()], answer: answer(2) };
@@ -46,7 +46,7 @@ describe('a batch', () => {
     expect(await store.commit(again)).toMatchObject({ answer: answer(1) });
   });
 
-  test('commits events, alerts with their sample, outbox rows and the answer together', async () => {
+  test('commits events, alerts with their sample, outbox rows and the response together', async () => {
     const { store, reader } = opened();
     const findings = [finding({ severity: 'high', event: { block: 1, row: 1 } })];
     const committed = await store.commit({
@@ -76,7 +76,7 @@ describe('a batch', () => {
     });
   });
 
-  test('counts as duplicates what came before under its id, with the alerts that it showed', async () => {
+  test('counts events with known ids, and their findings, as duplicates', async () => {
     const { store, reader } = opened();
     const id = '01900000-0000-7000-8000-000000000001';
     const other = '01900000-0000-7000-8000-000000000002';
@@ -98,7 +98,7 @@ describe('a batch', () => {
     expect(reader.listEvents(allEvents).total).toBe(2);
   });
 
-  test('of nothing but duplicates publishes no block', async () => {
+  test('of duplicates only publishes no block', async () => {
     const { store } = opened();
     const again = () =>
       store.commit({
@@ -110,7 +110,7 @@ describe('a batch', () => {
     expect(await again()).toMatchObject({ blocks: [], answer: { accepted: 0, duplicates: 1 } });
   });
 
-  test('keeps a bounded sample: the first events and the latest', async () => {
+  test('has a bounded sample: the first events and the latest', async () => {
     const { store } = opened();
     const rows = limits.maxAlertEventIds * 3;
     const committed = await store.commit({
@@ -131,7 +131,7 @@ describe('a batch', () => {
     ]);
   });
 
-  test('that is broken fails alone', async () => {
+  test('that is invalid fails without affecting others', async () => {
     const { store, reader } = opened();
     const good = () => store.commit({ blocks: [block([networkRecord()])], findings: [], answer: answer(1) });
     const results = await Promise.allSettled([
@@ -145,7 +145,7 @@ describe('a batch', () => {
     expect(reader.head('events.network')).toBe(2);
   });
 
-  test('many at once: few flushes, every one with its own result, all there', async () => {
+  test('many at once need few flushes, and each gets its own result', async () => {
     const { store, reader, dataDir } = opened();
     const transactions = () => {
       root.resetReadTxn();
@@ -163,7 +163,7 @@ describe('a batch', () => {
         }),
       ),
     );
-    // One for the batches; the background may have merged their blocks meanwhile.
+    // One for the batches; the background may have merged their blocks in the meantime.
     expect(transactions() - before).toBeLessThanOrEqual(5);
     expect(committed.map(({ blocks }) => blocks[0]?.first_seq)).toEqual(
       Array.from({ length: 200 }, (_, i) => i + 1),
@@ -200,7 +200,7 @@ describe('an Idempotency-Key', () => {
     ...more,
   });
 
-  test('gets the first answer again, and nothing is stored twice', async () => {
+  test('gets the first response again, and nothing is stored twice', async () => {
     const { store, reader } = opened();
     const first = await store.commit(batch());
     const second = await store.commit(batch({ answer: answer(99) }));
@@ -225,7 +225,7 @@ describe('an Idempotency-Key', () => {
     });
   });
 
-  test('is remembered over a restart, for a day', async () => {
+  test('is valid across a restart, for a day', async () => {
     const { store, reader, clock, dataDir } = opened();
     await store.commit(batch());
     reader.close();
@@ -244,7 +244,7 @@ describe('an Idempotency-Key', () => {
     await again.close();
   });
 
-  test('of any length and content is taken', async () => {
+  test('of any length and content is accepted', async () => {
     const { store } = opened();
     const key = '\u0000\ud800'.repeat(5000);
     const call = () => store.commit(batchOf([], { idempotency: { key, digest: 'd' } }));

@@ -36,7 +36,7 @@ function linesOf(name: string, count: number): string {
 const page: ListQuery = { terms: [], sort: '', order: 'asc', page: 1, per_page: 1000 } as never;
 const sorted = (sort: string, order: 'asc' | 'desc' = 'desc') => ({ ...page, sort, order });
 
-/** Everything that a service answers from siem.mdb, each by its own read. */
+/** All reads of siem.mdb that the service offers, one by one. */
 function reads(reader: StoreReader): Record<string, () => unknown> {
   const text = ({ json }: { json: Uint8Array }) => JSON.parse(Buffer.from(json).toString()) as unknown;
   const of = (table: 'network' | 'dns') => ({ table, filter: { terms: [] } }) as const;
@@ -86,7 +86,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The answer, read as the service does: damaged blocks are set aside and the read is repeated. */
+/** Reads as the service does: damaged blocks are set aside and the read is repeated. */
 async function answerOf(store: Store, read: () => unknown): Promise<unknown> {
   for (;;) {
     try {
@@ -131,7 +131,7 @@ async function judgeAnswers(store: Store, reader: StoreReader, damage: readonly 
     if (rows.length > 0) outcome = 'noticed';
     if (found === 'damaged' || rows.length > 0) expect(damage).not.toEqual([]);
     else if (JSON.stringify(found) !== JSON.stringify(whole[name])) {
-      // Without a damaged block, and nothing altered.
+      // Without a damaged block, nothing may differ.
       const table = name.startsWith('dns') ? 'dns' : 'network';
       expect(reader.damagedEvents(table), name).not.toEqual([]);
       if (name.endsWith('list')) {
@@ -145,7 +145,7 @@ async function judgeAnswers(store: Store, reader: StoreReader, damage: readonly 
 }
 
 describe.skipIf(!hasShared)('one flipped bit of siem.mdb', () => {
-  test('changes no answer without an error or a notice that names the damage', {
+  test('changes no result without an error or a notice that names the damage', {
     timeout: 120_000,
   }, async () => {
     const random = mulberry32(31);
@@ -159,7 +159,7 @@ describe.skipIf(!hasShared)('one flipped bit of siem.mdb', () => {
       copyFileSync(original, path);
       const file = openSync(path, 'r+');
       const byte = Buffer.alloc(1);
-      // A bit of something: most of the file is room for more.
+      // A bit in used space: most of the file is free.
       let at = 0;
       do at = Math.floor(random() * size);
       while (readSync(file, byte, 0, 1, at) === 1 && byte[0] === 0);

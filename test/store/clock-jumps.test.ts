@@ -1,4 +1,4 @@
-/** The promises that the store keeps while the host's clock is wrong by a year, and once it is right again. */
+/** Guarantees of the store while the host's clock is wrong by a year, and after it was corrected. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,7 +83,7 @@ class EveryThird implements Detector {
   }
 }
 
-/** A store whose clock can leap. Its steady clock goes on by what `pass` says, and begins anew with a restart. */
+/** A store whose clock can jump. Its monotonic clock advances with `pass`, and starts over with a restart. */
 function world(restarts: boolean, options: Pick<StoreOptions, 'detectors' | 'retention'> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-clock-'));
   const clock = { wall: start, steady: 0 };
@@ -135,7 +135,7 @@ function world(restarts: boolean, options: Pick<StoreOptions, 'detectors' | 'ret
 describe.each([
   ['ahead', year],
   ['back', -year],
-])('a clock that leaps a year %s', (_, leap) => {
+])('a clock that jumps a year %s', (_, leap) => {
   describe.each([
     ['while the store runs', false],
     ['with restarts', true],
@@ -157,7 +157,7 @@ describe.each([
       expect(total()).toBe(3);
     });
 
-    test('stores each request once, whenever it is repeated, and forgets its key in time', async () => {
+    test('stores each repeated request once, and forgets its key in time', async () => {
       const of = world(restarts);
       const send = async (key: string) => {
         const { replayed } = await of.store.commit(batchOf([], { idempotency: { key, digest: 'd' } }));
@@ -173,7 +173,7 @@ describe.each([
       expect([await send('before'), await send('while')]).toEqual([false, false]);
     });
 
-    test('ends no session and no token for good, and makes none last longer', async () => {
+    test('ends no session and no token for good, and extends none', async () => {
       const of = world(restarts);
       await of.send(start);
       const admin = administrator();
@@ -239,7 +239,7 @@ describe.each([
       expect(of.reader.token(jti)?.last_used_at).toBe(last);
     });
 
-    test('removes no figures, and counts what comes', async () => {
+    test('removes no figures, and counts new events', async () => {
       const of = world(restarts);
       const totals = () => {
         const asked = { window: '30d', now: of.clock.wall, ledger_size: 0, ingest: {} } as const;
@@ -261,11 +261,11 @@ describe.each([
       await of.counted();
       const { network_events, alerts } = totals();
       expect(alerts).toBe(1);
-      // Behind the sensors, what they report counts for when it was received.
+      // With a clock behind those of the sensors, events count at the time of receipt.
       expect(network_events).toBe(leap > 0 ? 3 : 2);
     });
 
-    test('lets no risk fall for good', async () => {
+    test('lowers no risk score for good', async () => {
       const of = world(restarts);
       await of.send(start);
       await see(of, { ip: '10.0.0.1' });
@@ -279,7 +279,7 @@ describe.each([
       expect(holder(of.reader, '10.0.0.1').risk_score).toBe(score);
     });
 
-    test('gives ids once, and sequences in order', async () => {
+    test('assigns unique ids, and sequences in order', async () => {
       const of = world(restarts);
       const sequences: number[] = [];
       const ids: string[] = [];
@@ -298,7 +298,7 @@ describe.each([
       );
     });
 
-    test('lets no alert of the present be part of a flood of another time', async () => {
+    test('adds no current alert to a flood of another time', async () => {
       const of = world(restarts);
       await of.leap(leap);
       for (let n = 0; n < 26; n++) {
@@ -342,7 +342,7 @@ describe.each([
       expect([await send(2), await send(1)]).toEqual([0, 1]);
     });
 
-    test('leaves behavioural detection blind for an hour at most', async () => {
+    test('stops behavioural detection for an hour at most', async () => {
       const of = world(restarts, { detectors: () => [new EveryThird()] });
       const send = async () => {
         await of.send(of.clock.wall);

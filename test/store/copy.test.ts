@@ -25,7 +25,7 @@ function batch(n: number) {
   return batchOf([finding({ severity: 'high', rule_id: `1:${n}` })], { blocks: [builder.finish()] });
 }
 
-/** A copy of two batches, with something done to it. */
+/** A copy of two batches, with the given damage. */
 async function damagedCopy(damage: (root: RootDatabase) => void): Promise<string> {
   const { store } = opened();
   await store.commit(batch(1));
@@ -40,7 +40,7 @@ async function damagedCopy(damage: (root: RootDatabase) => void): Promise<string
 
 const ignore = () => undefined;
 
-test('a copy is of one moment, while commits go on', async () => {
+test('a copy is of one moment, while commits continue', async () => {
   const { store } = opened();
   let sent = 0;
   let going = true;
@@ -64,7 +64,7 @@ test('a copy is of one moment, while commits go on', async () => {
   await writing;
 });
 
-test('one copy at a time; closing waits for it, and refuses others', async () => {
+test('only one copy runs at a time; closing waits for it, and rejects others', async () => {
   const { store } = opened();
   await store.commit(batch(1));
   const copy = folder();
@@ -76,7 +76,7 @@ test('one copy at a time; closing waits for it, and refuses others', async () =>
   expect((await inspectStore(copy, ignore)).alerts).toBe(1);
 });
 
-test('what is missing from a copy is found, by name', async () => {
+test('missing parts of a copy are found, by name', async () => {
   const part = await damagedCopy((root) => {
     const parts = root.openDB<Buffer, number[]>({ name: 'event-parts', encoding: 'binary' });
     for (const key of parts.getKeys({ limit: 1 })) parts.removeSync(key);
@@ -139,7 +139,7 @@ test('what is missing from a copy is found, by name', async () => {
   expect(lost.filter(({ waits, place }) => !waits && place === undefined)).toHaveLength(1);
 });
 
-test('a copy has identities and the audit log, and an audit record that cannot be read is found', async () => {
+test('a copy has identities and the audit log, and an unreadable audit record is found', async () => {
   const { store, admin } = await withAdmin();
   const token = session(admin);
   await store.addToken(token, admin);

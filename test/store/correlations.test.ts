@@ -79,7 +79,7 @@ const event = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom({ kind: 'crash' as const }, { kind: 'written' as const }) },
 );
 
-test('what is found is the same, whatever was undone or cut short between', () => {
+test('results are the same, whatever was aborted or interrupted in between', () => {
   expect(linked.map(({ key }) => key)).toEqual(['counted', 'of_those']);
   fc.assert(
     fc.property(fc.array(event, { maxLength: 30 }), (events) => {
@@ -114,7 +114,7 @@ test('what is found is the same, whatever was undone or cut short between', () =
   );
 });
 
-test('rows of what was taken go once there are so many, and nothing with them', () => {
+test('stored inputs are removed at the limit, without losing anything', () => {
   const count = () => tables.correlationInputs.getKeysCount();
   let correlations = new Correlations(tables);
   root.transactionSync(() => correlations.use(packCorrelations(linked)));
@@ -122,7 +122,7 @@ test('rows of what was taken go once there are so many, and nothing with them', 
     root.transactionSync(() => correlations.take(inputs, at + 300_000)).map(({ finding }) => finding.rule_id);
   take(input(1, 0), input(1, 1));
   expect(count()).toBe(1);
-  // Of hosts that come once.
+  // Hosts that occur once.
   take(...Array.from({ length: limits.factsPerState }, (_, n) => input(10 + n, 1)));
   expect(count()).toBe(0);
   take(input(2, 0), input(2, 1));
@@ -132,7 +132,7 @@ test('rows of what was taken go once there are so many, and nothing with them', 
   expect(take(input(2, 2))).toContain('counted');
 });
 
-test('those that stay the same remember, and those that were changed begin anew', () => {
+test('unchanged correlations keep their state, and changed ones start over', () => {
   const correlations = new Correlations(tables);
   const take = (...inputs: CorrelationInput[]) =>
     root.transactionSync(() => correlations.take(inputs, at + 300_000)).map(({ finding }) => finding.rule_id);
@@ -145,7 +145,7 @@ test('those that stay the same remember, and those that were changed begin anew'
   expect(take(input(1, 6))).toEqual(['counted']);
 });
 
-test('what comes too late is counted, once', () => {
+test('late inputs are counted, once', () => {
   let correlations = new Correlations(tables);
   const take = (...inputs: CorrelationInput[]) =>
     root.transactionSync(() => correlations.take(inputs, at + 4_100_000));
@@ -163,7 +163,7 @@ test('what comes too late is counted, once', () => {
   expect(correlations.limitsReached()).toEqual({});
 });
 
-test('figures of what goes on are raised in intervals, and after a crash', () => {
+test('figures of ongoing episodes are updated in intervals, and after a crash', () => {
   let correlations = new Correlations(tables);
   const refreshed = () => {
     const all: unknown[] = [];

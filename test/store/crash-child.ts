@@ -3,7 +3,10 @@ import { BlockBuilder } from '../../src/events/block-builder.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import { networkRecord } from './records.ts';
 
-/** Commits batches of one event, one alert and one outbox row, told apart by their port; prints each that is acknowledged. */
+/**
+ * Commits batches of one event, one alert and one outbox row, identified by their port; prints each
+ * acknowledged one.
+ */
 const [dataDir, from] = process.argv.slice(2);
 const store = openStore({ dataDir: dataDir!, alertWindowMs: 3_600_000 });
 const timestamp = Date.UTC(2026, 10, 20);

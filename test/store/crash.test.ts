@@ -12,7 +12,7 @@ import { everything, hour, resources } from './opened.ts';
 
 const child = new URL('crash-child.ts', import.meta.url).pathname;
 
-/** Runs the writer until it has acknowledged `acks` batches and a random moment more; kills it. */
+/** Runs the writer until it has acknowledged `acks` batches, and for a random time more; then kills it. */
 async function runAndKill(dataDir: string, from: number, acks: number): Promise<number[]> {
   const writer = spawn(process.execPath, [child, dataDir, String(from)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -27,7 +27,7 @@ async function runAndKill(dataDir: string, from: number, acks: number): Promise<
   return acknowledged;
 }
 
-test('kill -9 at random moments: what was acknowledged is there, once and whole', async () => {
+test('kill -9 at random moments: acknowledged batches are complete and stored once', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-crash-'));
   const acknowledged: number[] = [];
   for (let round = 0; round < 6; round++)
@@ -40,7 +40,7 @@ test('kill -9 at random moments: what was acknowledged is there, once and whole'
   const alertPorts = numbers(reader, 'alerts');
   const rows = await store.outbox(100_000);
   expect(new Set(ports).size).toBe(ports.length);
-  // Batches commit whole: what has its event has its alert and its row for the log.
+  // Batches commit as a whole: each event has its alert and its outbox row.
   expect(new Set(alertPorts)).toEqual(new Set(ports));
   expect(alertPorts).toHaveLength(ports.length);
   expect(new Set(rows.map(({ data }) => data.src_port))).toEqual(new Set(ports));

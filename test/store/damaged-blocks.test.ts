@@ -31,7 +31,7 @@ for (let i = 0; i < records.length; i += rowsPerBlock) {
   env.transactionSync(() => writer.append(builder.finish()));
 }
 
-/** Runs in a transaction that is undone. */
+/** Runs in a transaction that is then aborted. */
 const undone = (action: () => void) =>
   env.transactionSync(() => {
     action();
@@ -48,7 +48,7 @@ interface Event {
   readonly id: string;
 }
 
-/** Everything that can be read of the events, each read alone. */
+/** All reads of events, one by one. */
 function reads(events: LmdbEvents): Record<string, () => unknown> {
   const all = { table: 'network', filter: { terms: [] }, order: 'asc', per_page: 1000, page: 1 } as const;
   const list = () => JSON.parse(Buffer.from(events.list(all).json).toString()) as Event[];
@@ -66,7 +66,10 @@ const whole = Object.entries(reads(new LmdbEvents(env))).map(([name, read]) => [
 /** In order of sequence. */
 const ids = new LmdbEvents(env).replay('network', 0, { terms: [] }, 1000).events.map(({ id }) => id);
 
-/** Reads after a change: each is as before, or the damaged block is named, set aside, and everything else is served. */
+/**
+ * Reads after a change: each result is as before, or the damaged block is named and set aside, and everything
+ * else is served.
+ */
 function judge(change: () => void): boolean {
   let isFound = false;
   undone(() => {
@@ -104,7 +107,7 @@ const below = (n: number) => Math.floor(random() * n);
 test.each([
   ['a header', headers],
   ['a part', parts],
-] as const)('one flipped bit of %s is found, its block set aside, and the others are served', (_, table) => {
+] as const)('a flipped bit of %s is found, its block set aside, and the others are served', (_, table) => {
   const keys = [...table.getKeys()];
   let found = 0;
   for (let n = 0; n < 150; n++) {
@@ -116,7 +119,7 @@ test.each([
   expect(found).toBe(150);
 });
 
-test('a header that is missing, and one under another key, are found', () => {
+test('a missing header, and one under another key, are found', () => {
   for (const key of [...headers.getKeys()]) {
     const value = Buffer.from(headers.get(key)!);
     expect(judge(() => headers.removeSync(key))).toBe(true);
@@ -131,7 +134,7 @@ test('a header that is missing, and one under another key, are found', () => {
   }
 });
 
-test('merging and retention go around a block that was set aside', () => {
+test('merging and retention skip a block that was set aside', () => {
   undone(() => {
     const [, , third] = [...headers.getKeys()];
     headers.putSync(third!, flip(Buffer.from(headers.get(third!)!), 77));
@@ -162,7 +165,7 @@ test('a block of an earlier version is read, and gets its checksums when it is c
   });
 });
 
-test('the check of everything finds nothing while blocks are merged and dropped under it', () => {
+test('the scrub finds nothing while blocks are merged and removed', () => {
   undone(() => {
     const store = new LmdbEvents(env);
     const parts = { blocks: store.blockStore, tables: openTables(env), isWriter: true, now: () => 0 };
@@ -181,7 +184,7 @@ test('the check of everything finds nothing while blocks are merged and dropped 
     }
     while (scrub.state.passEndedAt === undefined) scrub.step();
     expect(scrub.damage()).toMatchObject({ events: [], rows: [], scrub: { last_pass_damaged: 0 } });
-    // The cursor stands behind a block that is then merged with the one before it.
+    // The cursor is after a block that is then merged with the one before it.
     scrub.run();
     const heads = () => [...headers.getKeys()].map(([, seq]) => seq!);
     const before = heads();
@@ -194,7 +197,7 @@ test('the check of everything finds nothing while blocks are merged and dropped 
   });
 });
 
-test('a check of everything gives checksums to all rows and blocks of an earlier version', async () => {
+test('the scrub adds checksums to all rows and blocks of an earlier version', async () => {
   const path = join(folder, 'older.mdb');
   writeFileSync(
     path,
@@ -221,13 +224,13 @@ test('a check of everything gives checksums to all rows and blocks of an earlier
   });
   root.transactionSync(() => scrub.run());
   expect(scrub.damage()).toMatchObject({ events: [], rows: [] });
-  // Checksums of events are in their headers; each commit writes the state anew.
+  // Checksums of events are in their headers; each commit rewrites the state.
   expect(unmarked()).toEqual(['event-headers', 'event-ids', 'event-parts', 'event-state']);
   expect(headersWithout()).toBe(0);
   await root.close();
 });
 
-test('an id whose place in the index is that of another event is an error, and not the other event', () => {
+test('an id whose index entry points to another event is an error, and does not return the other event', () => {
   const given = ['0199aa00-0000-4000-8000-000000000001', '0199aa00-0000-4000-8000-000000000002'] as const;
   const index = env.openDB<Buffer, Buffer>({ name: 'event-ids', encoding: 'binary', keyEncoding: 'binary' });
   undone(() => {

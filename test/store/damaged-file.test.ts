@@ -18,9 +18,9 @@ import { openDatabase } from '../../src/lmdb.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 
 test.each([
-  ['is no database', Buffer.alloc(5000, 'x')],
-  ['was cut short', Buffer.alloc(10)],
-])('a file that %s is refused with a line that names it', (_, bytes) => {
+  ['is not a database', Buffer.alloc(5000, 'x')],
+  ['is truncated', Buffer.alloc(10)],
+])('a file that %s is rejected with a line that names it', (_, bytes) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const file = join(dataDir, 'siem.mdb');
@@ -31,7 +31,7 @@ test.each([
 test.each([
   ['a folder', (path: string) => mkdirSync(path)],
   ['a link to nothing', (path: string) => symlinkSync(`${path}-nowhere`, path)],
-])('a lock file that is %s is refused and does not end the process', (kind, make) => {
+])('a lock file that is %s is rejected and does not end the process', (kind, make) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const lock = join(dataDir, 'siem.mdb-lock');
@@ -39,7 +39,7 @@ test.each([
   expect(() => openStore({ dataDir, alertWindowMs: 1000 })).toThrow(`${lock} is ${kind}, and must be a file`);
 });
 
-describe('the tree of pages', () => {
+describe('the page tree', () => {
   const folder = mkdtempSync(join(tmpdir(), 'candor-tree-'));
   const path = join(folder, 'siem.mdb');
   const pageBytes = 4096;
@@ -60,7 +60,7 @@ describe('the tree of pages', () => {
     whole = readFileSync(path);
   });
 
-  /** What is said of a copy with these changes. */
+  /** Returns the error for a copy with these changes. */
   function damageOf(change: (bytes: Buffer) => Buffer | undefined): string | undefined {
     const bytes = Buffer.from(whole);
     writeFileSync(path, change(bytes) ?? bytes);
@@ -86,11 +86,11 @@ describe('the tree of pages', () => {
   const metaAt = (bytes: Buffer) =>
     bytes.readBigUInt64LE(152) > bytes.readBigUInt64LE(pageBytes + 152) ? 0 : pageBytes;
 
-  test('of a sound file is accepted, with values of megabytes and of zeros', () => {
+  test('of an intact file is accepted, with values of megabytes and of zeros', () => {
     expect(damageOf(() => undefined)).toBeUndefined();
   });
 
-  test('with a page of zeros in the place of any root is refused with the file, the page and the command', () => {
+  test('with a page of zeros in place of any root is rejected with the file, the page and the command', () => {
     expect(roots().length).toBeGreaterThan(2);
     for (const page of roots())
       expect(damageOf((bytes) => bytes.fill(0, page * pageBytes, (page + 1) * pageBytes))).toMatch(
@@ -98,13 +98,13 @@ describe('the tree of pages', () => {
       );
   });
 
-  test('of a file that was cut is refused at every length that lacks a page in use', () => {
+  test('of a truncated file is rejected at every length that lacks a page in use', () => {
     const last = Math.max(...roots());
     for (let pages = 2; pages <= last; pages += Math.ceil(last / 40))
       expect(damageOf((bytes) => bytes.subarray(0, pages * pageBytes + 100))).toContain('is damaged');
   });
 
-  test('is checked without its leaves in a large file: pages above them, and that they are there', () => {
+  test('of a large file is checked without its leaves: the pages above them, and that leaves exist', () => {
     const large = () => treeDamage(path, { unread: new Set(['small', 'large', 'deleted']) });
     const page = inFile((file) => file.tables(onDamage).get('small')!.root);
     expect(large()).toEqual([]);
@@ -124,28 +124,31 @@ describe('the tree of pages', () => {
     expect(() => requireSoundTree(path)).toThrow(`page ${leaf}, in the table small`);
   });
 
-  test('of an older transaction that was made the newer one is refused', () => {
+  test('of an older transaction that was made the newer one is rejected', () => {
     const older = (bytes: Buffer) => pageBytes - metaAt(bytes);
     expect(damageOf((bytes) => bytes.fill(1, older(bytes) + 157, older(bytes) + 158))).toContain(
       'do not belong to two consecutive transactions',
     );
   });
 
-  test.each([0, 1])('with a torn meta page %i is mended, and holds what the other page has', async (torn) => {
-    const tear = (bytes: Buffer) => bytes.fill(0, torn * pageBytes, (torn + 1) * pageBytes);
-    writeFileSync(path, tear(Buffer.from(whole)));
-    expect(treeDamage(path)).toEqual([`meta page ${torn} is damaged`]);
-    expect(requireSoundTree(path)).toEqual([expect.stringContaining(`meta page ${torn} of ${path}`)]);
-    expect(treeDamage(path)).toEqual([]);
-    const root = openDatabase(path);
-    const small = root.openDB({ name: 'small', encoding: 'binary' });
-    expect(small.getKeysCount()).toBe(400);
-    for (let key = 0; key < 3; key++) root.transactionSync(() => small.putSync(key, Buffer.alloc(9)));
-    await root.close();
-    expect(requireSoundTree(path)).toEqual([]);
-  });
+  test.each([0, 1])(
+    'with a torn meta page %i is repaired, with the content of the other page',
+    async (torn) => {
+      const tear = (bytes: Buffer) => bytes.fill(0, torn * pageBytes, (torn + 1) * pageBytes);
+      writeFileSync(path, tear(Buffer.from(whole)));
+      expect(treeDamage(path)).toEqual([`meta page ${torn} is damaged`]);
+      expect(requireSoundTree(path)).toEqual([expect.stringContaining(`meta page ${torn} of ${path}`)]);
+      expect(treeDamage(path)).toEqual([]);
+      const root = openDatabase(path);
+      const small = root.openDB({ name: 'small', encoding: 'binary' });
+      expect(small.getKeysCount()).toBe(400);
+      for (let key = 0; key < 3; key++) root.transactionSync(() => small.putSync(key, Buffer.alloc(9)));
+      await root.close();
+      expect(requireSoundTree(path)).toEqual([]);
+    },
+  );
 
-  test('with a torn meta page beside one without any transaction is refused: the file would be empty', () => {
+  test('with a torn meta page beside one without any transaction is rejected: the file would appear empty', () => {
     expect(
       damageOf((bytes) => {
         bytes.fill(0, pageBytes, 2 * pageBytes);
@@ -154,7 +157,7 @@ describe('the tree of pages', () => {
     ).toContain('meta page 1 is damaged');
   });
 
-  test('with a value that claims more bytes than it has pages is refused', () => {
+  test('with a value that claims more bytes than it has pages is rejected', () => {
     const size = Buffer.alloc(4);
     size.writeUInt32LE(1_300_000);
     expect(
@@ -164,7 +167,7 @@ describe('the tree of pages', () => {
     ).toContain('its length is invalid');
   });
 
-  test('whose list of free pages names a page in use, or one that is not there, is refused', () => {
+  test('whose free list names a page in use, or one outside the file, is rejected', () => {
     const [used] = roots().slice(-1);
     const record = inFile((file) => {
       const cursor = new RowCursor(file, file.freeList, onDamage);

@@ -1,4 +1,7 @@
-/** Damaged rows of siem.mdb: a body that meets them is stored, and everything that needs none of them is served. */
+/**
+ * Damaged rows of siem.mdb: a body that needs them is stored, and everything that does not need them is
+ * served.
+ */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +20,7 @@ import { detectors, home } from '../ingest/ingesting.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'candor-rows-'));
 const whole = join(folder, 'whole');
-/** Names of all tables beside the events, and of the index of ids. */
+/** Names of all tables other than the events, and of the index of ids. */
 const tables = await (async () => {
   const root = openDatabase(join(folder, 'empty.mdb'));
   openTables(root);
@@ -128,7 +131,7 @@ const first = () => [
   ...[1, 2, 3].map(put),
   ...[dns, withId(eventIds[0]!), dhcp],
 ];
-/** Meets what the first body left: the same findings, hosts, ids. Its events are others. */
+/** Refers to the data of the first body: the same findings, hosts and ids. Its events differ. */
 const second = () => [
   ...Array.from({ length: 4 }, (_, n) => eve(n + 1)),
   ...Array.from({ length: 40 }, (_, n) => conn(200 + n)),
@@ -224,7 +227,7 @@ function served(reader: StoreReader): void {
 
 const options = { alertWindowMs: 3_600_000, home, scrub: 'by hand' } as const;
 
-/** A start reads these, and refuses without. */
+/** Read at each start, which fails without them. */
 const refuse = ['intel-state', 'principal-names'];
 
 test.each(tables.filter((table) => !refuse.includes(table)))(
@@ -253,15 +256,12 @@ test.each(tables.filter((table) => !refuse.includes(table)))(
   },
 );
 
-test.each(refuse)(
-  'a store whose rows of %s are damaged does not open, and says which table',
-  async (table) => {
-    const dataDir = await damagedCopy(table);
-    expect(() => openStore({ dataDir, ...options }).close()).toThrow(new RegExp(`row .* of table ${table}`));
-  },
-);
+test.each(refuse)('a store with damaged rows of %s does not open, and names the table', async (table) => {
+  const dataDir = await damagedCopy(table);
+  expect(() => openStore({ dataDir, ...options }).close()).toThrow(new RegExp(`row .* of table ${table}`));
+});
 
-test('neither a start nor an undone transaction ends the store where the index of open alerts meets damaged rows', async () => {
+test('neither a start nor an aborted transaction ends the store when the index of open alerts refers to damaged rows', async () => {
   const dataDir = await damagedCopy('alerts', 'asset-counters');
   const store = openStore({ dataDir, ...options });
   const root = openDatabase(join(dataDir, 'siem.mdb'));

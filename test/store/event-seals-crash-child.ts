@@ -4,7 +4,7 @@ import { openStore } from '../../src/store/lmdb/store.ts';
 import { batchOf } from './opened.ts';
 import { blockOf, openSealer } from './sealing.ts';
 
-/** Stores events while they are sealed; prints the number of events that were acknowledged. */
+/** Stores events while they are sealed; prints the number of acknowledged events. */
 const [dataDir] = process.argv.slice(2);
 const store = openStore({ dataDir: dataDir!, alertWindowMs: 3_600_000 });
 const reader = openReader(dataDir!);

@@ -1,4 +1,4 @@
-/** Sealed events: which entry covers which rows, what is proven of them, and when a proof ends. */
+/** Sealed events: which entry covers which rows, what a proof shows, and when it ends. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,14 +36,14 @@ interface LoggedRange {
 
 const add = (store: Store, ...blocks: ArrayBuffer[]) => store.commit(batchOf([], { blocks }));
 
-/** The ranges that entries in the outbox cover, by the id of the entry. */
+/** Returns the ranges that entries in the outbox cover, by entry id. */
 async function logged(store: Store): Promise<Map<string, LoggedRange[]>> {
   const rows = (await store.outbox(100_000)).filter(({ kind }) => kind === 'events.sealed');
   for (const { data } of rows) validate(entryData['events.sealed'], data);
   return new Map(rows.map(({ id, data }) => [id, data.ranges as LoggedRange[]]));
 }
 
-/** Holds the proof of an event against the root in the outbox row of its entry. */
+/** Compares the proof of an event with the root in the outbox row of its entry. */
 async function expectProven(store: Store, reader: StoreReader, table: Table, id: string): Promise<void> {
   const { attributes, seal } = reader.proveEvent(table, id)!;
   expect(attributes).toEqual(reader.getEvent(table, id));
@@ -70,7 +70,7 @@ const refusal = (reader: StoreReader, table: Table, id: string) => {
   return 'proven';
 };
 
-test('one entry covers the new events of both tables, and each event is proven', async () => {
+test('one entry covers the new events of both tables, and each event has a proof', async () => {
   const { store, reader } = opened();
   const sealer = await openSealer(store, reader);
   expect(await sealer.seal()).toBe(false);
@@ -113,7 +113,7 @@ test('a range of several tasks and batches has one root, and merged blocks keep 
     await expectProven(store, reader, 'network', idAt('network', sequence));
 });
 
-test('rows that were stored while sealing was off stay without a seal', async () => {
+test('rows stored while sealing was off stay without a seal', async () => {
   const { store, reader } = opened();
   await add(store, blockOf('network', 10));
   const sealer = await openSealer(store, reader);
@@ -152,7 +152,7 @@ test('while the outbox is full nothing is sealed, and rows are sealed once', asy
   await expect(store.sealEvents([sealed])).rejects.toMatchObject({ code: 'CONFLICT' });
 });
 
-test('sealing that fails for ten intervals is a finding and logged, until it succeeds', async () => {
+test('sealing that fails for ten intervals is a finding and is logged, until it succeeds', async () => {
   const { store, reader } = opened();
   const trouble: unknown[] = [];
   const conflict = new ServiceError('CONFLICT', 'not what follows');
@@ -227,7 +227,7 @@ test('a range whose entry the log has lost gets another entry, and the same proo
   await expectProven(store, reader, 'network', idAt('network', 100));
 });
 
-test('a proof ends when retention takes a part of its batch, and a range goes with its last event', async () => {
+test('a proof ends when retention removes a part of its batch, and a range is removed with its last event', async () => {
   const { store, reader, clock } = opened({ retention: { maxAgeMs: 10 * day, maxBytes: 2 ** 37 } });
   const sealer = await openSealer(store, reader);
   clock.now = start - 5 * day;
@@ -255,7 +255,7 @@ test('a proof ends when retention takes a part of its batch, and a range goes wi
   expect(await store.lastPlaces('events', 10)).toEqual([{ kind: 'events', place: 2, entry_id: entries[1] }]);
 }, 60_000);
 
-/** Changes the blocks of a closed store, with checksums that fit. */
+/** Changes the blocks of a closed store, with valid checksums. */
 async function change(dataDir: string, work: (blocks: BlockStore) => void): Promise<void> {
   const root = openDatabase(join(dataDir, databaseFile));
   const blocks = new BlockStore(root);
@@ -290,7 +290,7 @@ describe('an altered value', () => {
     answers: '[{"data":"10.0.0.9"}]',
   };
 
-  test.each(tables)('of any column of %s events is found, with checksums that fit', async (table) => {
+  test.each(tables)('of any column of %s events is found, despite valid checksums', async (table) => {
     const dataDir = await sealedFolder([blockOf(table, 100)]);
     const altered: string[] = [];
     const plain = { rows: 100, at: 50 };
@@ -356,7 +356,7 @@ test('damaged blocks are left out of ranges, and end the proofs of their batch',
   rmSync(dataDir, { recursive: true });
 });
 
-test('kill -9 at random moments: every event that was stored is in one range', async () => {
+test('kill -9 at random moments: every stored event is in one range', async () => {
   const child = new URL('event-seals-crash-child.ts', import.meta.url).pathname;
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-seals-'));
   let given = 0;

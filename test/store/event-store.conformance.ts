@@ -10,7 +10,7 @@ import { attributesOf, dnsRecord, matches, networkRecord, recordOf, termOf } fro
 
 type AnyRecord = NetworkRecord | DnsRecord;
 
-/** An engine that keeps events, as the tests below use it. */
+/** An engine that stores events, as the tests below use it. */
 export interface EventStoreUnderTest {
   readonly reader: Pick<StoreReader, 'listEvents' | 'eventHistogram' | 'getEvent' | 'replayEvents' | 'head'>;
   /** Stores one block of events. */
@@ -18,7 +18,7 @@ export interface EventStoreUnderTest {
     table: Table,
     records: readonly AnyRecord[],
   ): Promise<{ firstSeq: number; rows: number; duplicates: number }>;
-  /** Does the engine's background work until nothing is left of it. */
+  /** Runs the engine's background work to its end. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -32,14 +32,14 @@ interface Resource {
   readonly attributes: Record<string, unknown>;
 }
 
-/** An event as the naive oracle keeps it. */
+/** An event in the naive oracle. */
 interface Kept {
   readonly seq: number;
   readonly timestamp: number;
   readonly event: Record<string, unknown>;
 }
 
-/** What every EventStore must do, whatever its engine. */
+/** Requirements for every EventStore, whatever its engine. */
 export function eventStoreConformance(name: string, create: () => Promise<EventStoreUnderTest>): void {
   // Properties over many queries, and lists of 160,000 events: slow machines need longer than the default.
   describe(name, { timeout: 60_000 }, () => {
@@ -68,7 +68,9 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
         .sort((a, b) => (order === 'desc' ? -1 : 1) * (a.timestamp - b.timestamp || a.seq - b.seq))
         .map(({ seq }) => seq);
 
-    /** Appends and returns what the oracle knows of it; the computed community id is the store's own. */
+    /**
+     * Appends events and returns what the oracle knows of them; the computed community id is the store's own.
+     */
     async function keep(table: Table, records: readonly AnyRecord[]): Promise<Kept[]> {
       const { firstSeq } = await store.append(table, records);
       const replayed = store.reader.replayEvents(table, firstSeq - 1, everything, records.length).events;
@@ -155,7 +157,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
         check();
       });
 
-      it('go on by cursor to the end, stable while events arrive and blocks merge', async () => {
+      it('continue by cursor to the end, stable while events arrive and blocks merge', async () => {
         for (const order of ['asc', 'desc'] as const) {
           const kept: Kept[] = [];
           const before = store.reader.head(table === 'network' ? 'events.network' : 'events.dns');
@@ -195,7 +197,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
       }
     });
 
-    it('refuses a cursor that is damaged, or of another query', async () => {
+    it('rejects a cursor that is damaged, or of another query', async () => {
       await store.append('network', [...connRecords(30)]);
       const cursor = page('network', everything, 'desc', 10, 1).next_cursor!;
       const refused = expect.objectContaining({
@@ -256,7 +258,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
         };
         for (let block = 0; block < 10; block++) {
           const records = fc.sample<AnyRecord>(recordOf(table), { numRuns: 1 + block * 3, seed: block });
-          // Some of one second and one severity, as a header tells of a whole block.
+          // Some of one second and one severity, as the header of a block can show.
           const same = { timestamp: 1_700_000_000_000 + block, severity: severities[block % 5]! };
           kept.push(
             ...(await keep(table, block % 3 === 0 ? records.map((one) => ({ ...one, ...same })) : records)),
@@ -267,7 +269,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
         check();
       });
 
-      /** The buckets of these that are not empty, counted naively. */
+      /** Counts the non-empty buckets naively. */
       function bucketsOf(wanted: readonly Kept[], buckets: readonly { at: string }[], widthMs: number) {
         return buckets.flatMap(({ at }) => {
           const start = Date.parse(at);
@@ -282,7 +284,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
       }
     });
 
-    it('makes no buckets where nothing is stored and no time is asked for', async () => {
+    it('makes no buckets if nothing is stored and no range is given', async () => {
       const histogram = (filter: EventFilter, now = 1000) => {
         const made = store.reader.eventHistogram({ table: 'dns', filter, buckets: 3, now });
         return [Date.parse(made.from), Date.parse(made.to), made.bucket_ms, made.buckets.length];
@@ -292,7 +294,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
       expect(histogram({ from: 0, to: 3_600_000, terms: [] })).toEqual([0, 3_600_000, 1_800_000, 2]);
     });
 
-    it('knows a query by its terms, whatever their order', async () => {
+    it('identifies a query by its terms, whatever their order', async () => {
       await store.append('network', [...connRecords(200)]);
       const one = { field: 'dst_port', values: [443, 53] };
       const two = { field: 'direction', values: ['outbound'] };
@@ -301,7 +303,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
       expect(page('network', turned, 'desc', 10, next_cursor!).page).toBe(2);
     });
 
-    it('refuses filters that are not its own', async () => {
+    it('rejects filters of other tables', async () => {
       expect(() => page('dns', { terms: [{ field: 'vlan', values: [1] }] }, 'desc', 10, 1)).toThrow(
         expect.objectContaining({
           code: 'INVALID_REQUEST',
@@ -346,7 +348,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
       }
     });
 
-    it('gets each event by its id, before and after merges', async () => {
+    it('returns each event by its id, before and after merges', async () => {
       const records = fc.sample(networkRecord, 100);
       for (let i = 0; i < 100; i += 5) await store.append('network', records.slice(i, i + 5));
       const { resources } = page('network', everything, 'asc', 1000, 1);
@@ -361,7 +363,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
       }
     });
 
-    it('knows no event under an id with another time, sequence or form', async () => {
+    it('finds no event by an id with another time, sequence or form', async () => {
       await store.append('network', [...connRecords(10)]);
       const [{ id }] = page('network', everything, 'asc', 1, 1).resources as [Resource];
       for (let i = 0; i < id.length; i++) {
@@ -396,7 +398,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
         }
       });
 
-      it('come once: the first is kept, in the store and within a block', async () => {
+      it('are unique: the first event is stored, in the store and within a block', async () => {
         await store.append('network', [withId(1, 'first'), withId(2, 'first')]);
         const second = await store.append('network', [
           withId(3, 'second'),
@@ -420,13 +422,13 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
         expect(await store.append('network', [plain!])).toEqual({ firstSeq: 5, rows: 1, duplicates: 0 });
       });
 
-      it('of one table are not those of the other', async () => {
+      it('of one table do not collide with those of the other', async () => {
         const [dns] = fc.sample(dnsRecord, 1);
         await store.append('network', [withId(1, 'a')]);
         expect(await store.append('dns', [{ ...dns!, id: id(1) }])).toMatchObject({ duplicates: 0 });
       });
 
-      it('may not be the id that another event was given', async () => {
+      it('cannot be the id that was given to another event', async () => {
         await store.append('network', [plain!]);
         const [given] = page('network', everything, 'asc', 1, 1).resources;
         expect(await store.append('network', [{ ...plain!, id: given!.id }])).toMatchObject({
@@ -435,7 +437,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
       });
     });
 
-    it('replays what came after a sequence, in order, a limit at a time', async () => {
+    it('replays the events after a sequence, in order, up to a limit', async () => {
       const records = [...connRecords(90)];
       for (let i = 0; i < 90; i += 9) await store.append('network', records.slice(i, i + 9));
       for (let round = 0; round < 2; round++) {

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
 import { GroupCommit, type Transactor } from '../../src/store/lmdb/group-commit.ts';
 
-/** A database of one list: `transactionSync` keeps what was written, or fails as it is told. */
+/** A database of one list: `transactionSync` stores the writes, or fails as requested. */
 class List implements Transactor {
   kept: string[] = [];
   written: string[] = [];
@@ -47,7 +47,7 @@ test('calls that wait together share one transaction, in order, each with its ow
   expect(list.transactions).toBe(1);
 });
 
-test('what is due before the flush is done once, at the end of each transaction, in it', async () => {
+test('work before the flush is done once, at the end of each transaction, inside it', async () => {
   const list = new List();
   const queue = new GroupCommit(list, {
     forget: () => undefined,
@@ -61,7 +61,7 @@ test('what is due before the flush is done once, at the end of each transaction,
   expect(list.kept).toEqual(['a', 'last', 'b', 'last', 'c', 'last']);
 });
 
-test('a group is bounded in bytes; one call larger than the bound goes alone', async () => {
+test('a group is bounded in bytes; a call above the bound goes alone', async () => {
   const list = new List();
   const { queue } = queueOn(list);
   const sizes = [1, 20, 20, 100, 1].map((mb) => mb * 2 ** 20);
@@ -70,7 +70,7 @@ test('a group is bounded in bytes; one call larger than the bound goes alone', a
   expect(list.transactions).toBe(4);
 });
 
-test('a refused call does not concern its neighbours', async () => {
+test('a rejected call does not affect the others', async () => {
   const list = new List();
   const { queue } = queueOn(list);
   const results = await Promise.allSettled([
@@ -82,7 +82,7 @@ test('a refused call does not concern its neighbours', async () => {
   expect(list.kept).toEqual(['a', 'b']);
 });
 
-test('a bug while writing undoes the group, and the neighbours are applied without the call', async () => {
+test('a bug while writing aborts the group, and the other calls are applied without it', async () => {
   const list = new List();
   const { queue, forgotten } = queueOn(list);
   const results = await Promise.allSettled([
@@ -98,7 +98,7 @@ test('a bug while writing undoes the group, and the neighbours are applied witho
   expect(forgotten()).toBe(1);
 });
 
-test('a bug while planning does the same: it may have left something half done', async () => {
+test('a bug while planning does the same, because it may have left partial changes', async () => {
   const list = new List();
   const { queue, forgotten } = queueOn(list);
   const results = await Promise.allSettled([
@@ -118,7 +118,7 @@ test.for([
   ['the map is full', lmdbError(-30792), false],
   ['no space', lmdbError(28), false],
   ['short write on a full disk', lmdbError(5), true],
-] as const)('%s: UNAVAILABLE, nothing kept, and the store goes on', async ([, error, diskFull]) => {
+] as const)('%s: UNAVAILABLE, nothing stored, and the store continues', async ([, error, diskFull]) => {
   const list = new List();
   const { queue } = queueOn(list, diskFull);
   list.failures = [error];
@@ -127,7 +127,7 @@ test.for([
   await expect(queue.submit(1, list.put('b'))).resolves.toBe('b');
 });
 
-test('what does not fit is told apart from its neighbours that do', async () => {
+test('a call that does not fit fails alone', async () => {
   const list = new List();
   const { queue } = queueOn(list);
   list.failures = [lmdbError(28), undefined, lmdbError(28), undefined];
@@ -136,7 +136,7 @@ test('what does not fit is told apart from its neighbours that do', async () => 
   expect(list.kept).toEqual(['a', 'c']);
 });
 
-test('a failed flush is fatal: nothing is read any more, and the calls stay unanswered', async () => {
+test('a failed flush is fatal: nothing more is read, and the calls stay unanswered', async () => {
   const list = new List();
   const { queue, forgotten } = queueOn(list);
   list.failures = [lmdbError(5)];
@@ -157,7 +157,7 @@ test('a failed flush is fatal: nothing is read any more, and the calls stay unan
   expect(forgotten()).toBe(0);
 });
 
-test('closing waits for what was taken, and takes no more', async () => {
+test('closing waits for accepted calls, and accepts no more', async () => {
   const list = new List();
   const { queue } = queueOn(list);
   const call = queue.submit(1, list.put('a'));

@@ -26,7 +26,7 @@ describe('principals', () => {
     expect(reader.principal(admin.id)).toEqual(admin);
   });
 
-  test('have a name of their own, of any length', async () => {
+  test('have a unique name, of any length', async () => {
     const { store, reader } = await withAdmin();
     await expect(store.createPrincipal(principal('admin'), system)).rejects.toMatchObject({
       code: 'CONFLICT',
@@ -38,7 +38,7 @@ describe('principals', () => {
     expect(reader.principal('x'.repeat(5000))).toBeUndefined();
   });
 
-  test('two of one name at once: one is created', async () => {
+  test('two with the same name at once: one is created', async () => {
     const { store } = await withAdmin();
     const both = ['x', 'x'].map((name) => store.createPrincipal(principal(name), system));
     const results = await Promise.allSettled(both);
@@ -46,7 +46,7 @@ describe('principals', () => {
   });
 });
 
-test('there are so many principals and no more', async () => {
+test('the number of principals is limited', async () => {
   const { store, reader, admin, dataDir } = await withAdmin();
   reader.close();
   await store.close();
@@ -67,7 +67,7 @@ test('there are so many principals and no more', async () => {
 });
 
 describe('tokens', () => {
-  test('are logged by their identifier only, and a login moves last_login_at', async () => {
+  test('are logged by their identifier only, and a login updates last_login_at', async () => {
     const { store, reader, admin } = await withAdmin();
     const token = session(admin);
     await store.addToken(token, admin);
@@ -82,7 +82,7 @@ describe('tokens', () => {
     expect(reader.principal(admin.id)?.last_login_at).toBe(token.issued_at);
   });
 
-  test('are refused for an unknown principal and under an identifier that exists', async () => {
+  test('are rejected for an unknown principal and under an existing identifier', async () => {
     const { store, admin } = await withAdmin();
     const token = session(admin);
     await store.addToken(token, admin);
@@ -103,7 +103,7 @@ describe('tokens', () => {
     expect(await kinds()).toEqual(['token.issued', 'token.revoked']);
   });
 
-  test('a session rotates its secret; one used before ends it', async () => {
+  test('a session rotates its secret; a reused one ends it', async () => {
     const { store, reader, admin, kinds } = await withAdmin();
     const token = session(admin);
     await store.addToken(token, admin);
@@ -124,7 +124,7 @@ describe('tokens', () => {
     expect(reader.token(token.jti)?.revoked_at).toBeDefined();
   });
 
-  test('that ended are forgotten a day later, long-lived ones are not', async () => {
+  test('that ended are removed a day later, long-lived ones are not', async () => {
     const { store, reader, admin, clock } = await withAdmin();
     const ended = session(admin);
     await store.addToken(ended, admin);

@@ -3,8 +3,8 @@ import { openStore } from '../../src/store/lmdb/store.ts';
 import { longLived, principal, session, system } from './identity-records.ts';
 
 /**
- * Changes principals, tokens and the audit log for ever; prints each change that is acknowledged, as JSON, and nothing
- * of it before.
+ * Changes principals, tokens and the audit log forever; prints each acknowledged change as JSON, and nothing
+ * before.
  */
 const [dataDir, round] = process.argv.slice(2);
 const store = openStore({ dataDir: dataDir!, alertWindowMs: 1, maxAuditRecords: 100 });

@@ -22,7 +22,7 @@ interface Done {
   readonly audit?: string;
 }
 
-/** Runs the writer and kills it right when its n-th change is acknowledged. */
+/** Runs the writer and kills it as soon as its n-th change is acknowledged. */
 async function runAndKill(dataDir: string, round: number, n: number): Promise<Done[]> {
   const writer = spawn(process.execPath, [child, dataDir, String(round)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -37,7 +37,7 @@ async function runAndKill(dataDir: string, round: number, n: number): Promise<Do
   return done;
 }
 
-test('kill -9 right after the answer: what was revoked, changed or noted stays so, with its entries', {
+test('kill -9 right after the response: acknowledged changes persist, with their entries', {
   timeout: 60_000,
 }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-crash-'));
@@ -45,7 +45,7 @@ test('kill -9 right after the answer: what was revoked, changed or noted stays s
   for (let round = 0; round < 6; round++) {
     const done = await runAndKill(dataDir, round, 1 + round * 3);
     expect(done.length).toBeGreaterThan(round * 3);
-    // Nothing was flushed or closed by the writer: what is read is what a start finds.
+    // The writer flushed and closed nothing: this is what a start finds.
     await inspectStore(dataDir, () => undefined);
     const store = openStore({ dataDir, alertWindowMs: 1, maxAuditRecords: 100 });
     const reader = openReader(dataDir);
@@ -68,7 +68,7 @@ test('kill -9 right after the answer: what was revoked, changed or noted stays s
       if (used !== undefined) expect(reader.token(used)?.last_used_at).toBe(usedAt);
       if (audit !== undefined) expect(audited).toContain(audit);
     }
-    // Of those that nobody was told of, each is done with its entries or not at all.
+    // Unacknowledged changes are either complete, with their entries, or absent.
     const { principals } = reader.storedPrincipals(1, 1000);
     for (const { id, status, roles, version = 1 } of principals)
       expect([

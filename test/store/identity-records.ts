@@ -6,7 +6,7 @@ const start = Date.UTC(2026, 10, 20);
 export const system = { id: 'system', name: 'system' };
 export const day = 24 * 3_600_000;
 
-/** An administrator unless told otherwise. */
+/** An administrator by default. */
 export const principal = (name: string, changes: Partial<Principal> = {}): Principal => ({
   id: uuid7(start),
   name,

@@ -7,7 +7,7 @@ import type { Principal, StoreReader } from '../../src/store/store.ts';
 import { principal, system } from './identity-records.ts';
 import { withAdmin } from './with-admin.ts';
 
-/** Counted the long way. */
+/** Counts by reading all principals. */
 const administrators = (reader: StoreReader): number =>
   reader
     .storedPrincipals(1, 1000)
@@ -18,7 +18,7 @@ const administrators = (reader: StoreReader): number =>
 
 const last = (field: string) => ({ code: 'CONFLICT', details: { field } });
 
-test('the last administrator stays one: neither suspended nor without the role', async () => {
+test('the last administrator can neither be suspended nor lose the role', async () => {
   const { store, reader, admin, kinds } = await withAdmin();
   const others: Partial<Principal>[] = [
     { kind: 'sensor' },
@@ -73,7 +73,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant('reopen' as const) },
 );
 
-test('whatever is changed in whatever order, an administrator is left and the count is right', async () => {
+test('after any changes in any order, an administrator is left and the count is right', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const { store, reader, admin, dataDir } = await withAdmin();

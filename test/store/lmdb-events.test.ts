@@ -13,7 +13,7 @@ import { type EventStoreUnderTest, eventStoreConformance, receivedAt } from './e
 function open() {
   const folder = mkdtempSync(join(tmpdir(), 'candor-events-'));
   const env = openDatabase(join(folder, 'siem.mdb'));
-  // Two instances, as the writer and a reader have: what one of them remembers must not depend on the other.
+  // Two instances, as the writer and a reader have: the caches of one must not affect the other.
   const writer = new LmdbEvents(env);
   const events = new LmdbEvents(env);
   const append = (table: Table, records: Iterable<Parameters<BlockBuilder<Table>['add']>[0]>) => {
@@ -66,7 +66,7 @@ describe('LmdbEvents', () => {
     await close();
   });
 
-  it('says which rows were kept when it refuses some', async () => {
+  it('returns which rows were stored if it rejects some', async () => {
     const { append, close } = open();
     const id = (n: number) => `0190a7b0-0000-7000-8000-00000000000${n}`;
     const [plain] = [...connRecords(1)];
@@ -86,7 +86,7 @@ describe('LmdbEvents', () => {
     await close();
   });
 
-  it('replays a part of the store at a time where few events match, and misses none', async () => {
+  it('replays a part of the store at a time if few events match, and misses none', async () => {
     const { events, append, close } = open();
     const records = [...connRecords(60)];
     for (let n = 0; n < 60; n += 10) append('network', records.slice(n, n + 10));
@@ -105,7 +105,7 @@ describe('LmdbEvents', () => {
     await close();
   });
 
-  it('ends a query between two blocks when nobody waits for it any more', async () => {
+  it('ends a cancelled query between two blocks', async () => {
     const { env, append, close } = open();
     append('network', connRecords(10));
     append('network', connRecords(10));
@@ -118,7 +118,7 @@ describe('LmdbEvents', () => {
     await close();
   });
 
-  it('forgets what a transaction that was undone had stored', async () => {
+  it('forgets blocks of an aborted transaction', async () => {
     const { env, writer, events, append, close } = open();
     const records = [...connRecords(5)];
     append('network', records);

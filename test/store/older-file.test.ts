@@ -15,7 +15,7 @@ import { allRecords, start } from './opened.ts';
 const later = ['principal-tokens', 'administrators', 'audit'];
 const ignore = () => undefined;
 
-/** A file with identities whose tables were then changed from outside. */
+/** A file with identities whose tables are then changed directly. */
 async function changedFile(change: (root: RootDatabase) => void) {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-older-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
@@ -38,7 +38,7 @@ const withoutLater = (root: RootDatabase) => {
   for (const name of later) root.openDB({ name }).dropSync();
 };
 
-test('a file from before its indexes gets them when it is opened, and they count', async () => {
+test('a file without indexes gets them when it is opened, and they are used', async () => {
   const { dataDir, admin, second, sessions } = await changedFile(withoutLater);
   await inspectStore(dataDir, ignore);
   for (let time = 0; time < 2; time++) {
@@ -62,7 +62,7 @@ test('a file from before its indexes gets them when it is opened, and they count
   await inspectStore(dataDir, ignore);
 });
 
-test('an index by principal that has not all tokens is found in a copy, and completed when it is opened', async () => {
+test('an incomplete index by principal is found in a copy, and completed when it is opened', async () => {
   const { dataDir, admin, sessions } = await changedFile((root) => {
     const index = openRows<true, [string, string, string]>(root, 'principal-tokens');
     for (const key of index.getKeys({ limit: 1 })) index.removeSync(key);
@@ -86,7 +86,7 @@ test('a token that only its index has is found in a copy', async () => {
   await expect(inspectStore(dataDir, ignore)).rejects.toThrow('token 0 is missing');
 });
 
-test('names of an older file that look alike stay, and keep others off', async () => {
+test('names of an older file that look alike stay, and block similar names', async () => {
   const { dataDir, admin } = await changedFile((root) => {
     const names = openRows<string, string>(root, 'principal-names');
     const principals = openRows<Principal, string>(root, 'principals');
@@ -112,7 +112,7 @@ test('names of an older file that look alike stay, and keep others off', async (
   await inspectStore(dataDir, ignore);
 });
 
-test('an older file learns what names look like by the table of today', async () => {
+test('an older file gets the current version of name looks', async () => {
   const { dataDir } = await changedFile((root) => {
     const names = openRows<string, string>(root, 'principal-names');
     const principals = openRows<Principal, string>(root, 'principals');
@@ -120,7 +120,7 @@ test('an older file learns what names look like by the table of today', async ()
     for (const { value } of principals.getRange()) {
       const name = value.name === 'third' ? 'sensor\u20131' : value.name;
       principals.putSync(value.id, { ...value, name });
-      // Both keys are there, one of them of a form that was.
+      // Both keys exist, one of them in an earlier form.
       names.putSync(keyHash(name), value.id);
       names.putSync(keyHash(name.normalize('NFKC').toLowerCase(), 'looks'), value.id);
     }
@@ -134,7 +134,7 @@ test('an older file learns what names look like by the table of today', async ()
   await inspectStore(dataDir, ignore);
 });
 
-test('any other table that is missing makes a copy bad', async () => {
+test('any other missing table makes a copy invalid', async () => {
   const { dataDir } = await changedFile((root) => void root.openDB({ name: 'tokens' }).dropSync());
   await expect(inspectStore(dataDir, ignore)).rejects.toThrow(/table tokens cannot be read/);
 });

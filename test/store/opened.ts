@@ -18,11 +18,11 @@ export interface Opened {
   readonly dataDir: string;
   readonly store: Store;
   readonly reader: StoreReader;
-  /** What the store's clock says; tests move it. */
+  /** The store's clock; tests move it. */
   readonly clock: { now: number };
 }
 
-/** A store in a folder of its own, closed and removed when the test ends. */
+/** A store in its own folder, closed and removed when the test ends. */
 export function opened(
   options: {
     alertWindowMs?: number;
@@ -96,7 +96,7 @@ export const everything: ListQuery = {
   page: 1,
 };
 
-/** Everything, newest first: of what has a `created_at`, of tokens, of audit records. */
+/** Everything, newest first: for resources with a `created_at`, for tokens, for audit records. */
 export const newest: ListQuery = { terms: [], sort: 'created_at', order: 'desc', per_page: 1000, page: 1 };
 export const allTokens: ListQuery = { ...newest, sort: 'issued_at' };
 export const allRecords: ListQuery = { ...newest, sort: 'time' };

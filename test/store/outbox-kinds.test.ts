@@ -1,4 +1,4 @@
-/** Every kind of critical event, from its causer through the outbox into the log, whatever texts it carries. */
+/** Every kind of critical event, from its cause through the outbox into the log, with any texts. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { uuid7 } from '../../src/uuid.ts';
 import { detectionRules, examples, hostileTexts } from '../contract/every-kind.ts';
 import { administrator, analyst, batchOf, finding, opened, start } from './opened.ts';
 
-/** A store, its pump and a log. `drained` resolves when nothing waits any more; nothing may be refused. */
+/** A store, its pump and a log. `drained` resolves when the outbox is empty; nothing may be rejected. */
 async function pumped() {
   const open = opened();
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-ledger-'));
@@ -44,7 +44,7 @@ async function pumped() {
     expect(refused).toEqual([]);
     expect((await open.store.status()).outbox).toBe(0);
   };
-  /** The entry as an outsider reads and verifies it. */
+  /** The entry as an external auditor reads and verifies it. */
   const logged = async (id: string) => {
     const keys = readKeySet(parseExact(JSON.stringify({ keys: await ledger.keys() })));
     if (keys instanceof Fault) throw keys;
@@ -57,13 +57,13 @@ async function pumped() {
   return { ...open, drained, logged, size };
 }
 
-test.each(entryKinds)('%s is logged once, whatever its texts', async (kind) => {
+test.each(entryKinds)('%s is logged once, with any texts', async (kind) => {
   const { store, clock, drained, logged, size } = await pumped();
   const texts = ['an ordinary text', ...Object.values(hostileTexts)];
   const events = texts.map((text) => ({ id: uuid7(clock.now), event: examples[kind](text) }));
   for (const { id, event } of events) {
     await store.record(event, id);
-    await store.record(event, id); // as after an answer that was lost
+    await store.record(event, id); // as after a lost response
   }
   expect((await store.status()).outbox).toBe(events.length);
   await drained();
@@ -77,7 +77,7 @@ test.each(entryKinds)('%s is logged once, whatever its texts', async (kind) => {
   }
 });
 
-test('what the store itself logs is of the same schemas', async () => {
+test('entries of the store itself conform to the same schemas', async () => {
   const { store, drained, logged, size } = await pumped();
   const admin = administrator();
   await store.createPrincipal(admin, analyst);
@@ -110,7 +110,7 @@ test('what the store itself logs is of the same schemas', async () => {
   for (const { id, kind } of rows) validate(entryData[kind], (await logged(id)).data);
 });
 
-test('a diff too long for an entry is named by its hash, and what it tells in short is kept', async () => {
+test('a diff too long for an entry is replaced by its hash, and its summary is kept', async () => {
   const { store, drained, logged } = await pumped();
   const id = uuid7(start);
   await store.record(detectionReloaded(detectionRules('a rule', 1000), 'system'), id);
@@ -124,7 +124,7 @@ test('a diff too long for an entry is named by its hash, and what it tells in sh
   });
 });
 
-test('an event is refused while the outbox is full, and where its id is none', async () => {
+test('an event is rejected while the outbox is full, and if its id is invalid', async () => {
   const { store } = opened({ maxOutboxRows: 1 });
   const event = tokenRevoked('jti', 'system');
   await expect(store.record(event, 'x')).rejects.toMatchObject({ code: 'INVALID_REQUEST' });

@@ -4,7 +4,7 @@ import { administrator, analyst, batchOf, everything, finding, opened, start } f
 
 const high = (n: number) => finding({ severity: 'high', src_ip: `10.0.0.${n}` });
 
-test('rows come oldest first, at most as many as asked for, and stay until settled', async () => {
+test('rows come oldest first, at most as many as requested, and stay until settled', async () => {
   const { store } = opened();
   for (let n = 0; n < 5; n++) await store.commit(batchOf([high(n)]));
   const rows = await store.outbox(3);
@@ -20,7 +20,7 @@ test('rows come oldest first, at most as many as asked for, and stay until settl
   expect((await store.status()).outbox).toBe(4);
 });
 
-test('a full outbox refuses what must be logged, keeps nothing of it, and lets the rest through', async () => {
+test('a full outbox rejects changes that must be logged, stores nothing of them, and accepts others', async () => {
   const { store, reader } = opened({ maxOutboxRows: 2 });
   const admin = administrator();
   await store.createPrincipal(admin, analyst);
@@ -72,7 +72,7 @@ test('rows survive a restart in order, and new ones follow', async () => {
   await again.close();
 });
 
-test('an alert whose entry the log lost forgets its place, and is raised anew once it is at high', async () => {
+test('an alert whose entry the log lost forgets its position, and is raised again if it is high', async () => {
   const { store, reader } = opened();
   const { alerts } = await store.commit(batchOf([high(1), high(2)]));
   const [kept, lowered] = alerts.map(({ alert }) => alert.id) as [string, string];

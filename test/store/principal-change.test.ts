@@ -18,7 +18,7 @@ async function withTwo(options: Parameters<typeof withAdmin>[0] = {}) {
 }
 
 describe('a change of a principal', () => {
-  test('moves its name: the old one is free, the new one taken', async () => {
+  test('changes its name: the old one is free, the new one taken', async () => {
     const { store, reader, admin, second, change, kinds } = await withTwo();
     const { principal: renamed, ended } = await change({ name: 'zweite' });
     expect(renamed).toEqual({ ...second, name: 'zweite', version: 2 });
@@ -35,7 +35,7 @@ describe('a change of a principal', () => {
     expect(await kinds()).toEqual(['principal.provisioned', 'principal.provisioned']);
   });
 
-  test('takes no name that looks like another’s, but may write its own otherwise', async () => {
+  test('accepts no name that looks like another’s, but another spelling of its own', async () => {
     const { store, reader, admin, second, change } = await withTwo();
     const alike = { code: 'CONFLICT', details: { field: 'name', reason: 'looks like one that is taken' } };
     for (const name of ['Admin', 'ＡＤＭＩＮ', '\u{1d41a}dmin']) {
@@ -50,7 +50,7 @@ describe('a change of a principal', () => {
     await store.createPrincipal(principal('Second'), admin);
   });
 
-  test('is logged: the status and the roles, before and after, by whom', async () => {
+  test('is logged: the status and the roles, before and after, with the author', async () => {
     const { admin, second, change, rows } = await withTwo();
     const { principal: changed } = await change({ status: 'suspended', roles: ['sensor', 'analyst'] });
     expect(changed).toMatchObject({ status: 'suspended', roles: ['sensor', 'analyst'], version: 2 });
@@ -61,7 +61,7 @@ describe('a change of a principal', () => {
     ]);
   });
 
-  test('that changes nothing gives the principal as it is, and no row', async () => {
+  test('without effect returns the principal as it is, and adds no row', async () => {
     const { reader, second, change, kinds } = await withTwo();
     await change({ roles: ['viewer', 'analyst'] });
     const before = reader.principal(second.id)!;
@@ -76,7 +76,7 @@ describe('a change of a principal', () => {
     expect(await kinds()).toEqual(['principal.provisioned', 'principal.role_changed']);
   });
 
-  test('takes the version that the caller saw, and no other', async () => {
+  test('requires the current version', async () => {
     const { store, admin, second, change } = await withTwo();
     const mismatch = { code: 'VERSION_MISMATCH' };
     await expect(change({ status: 'suspended' }, { version: 2 })).rejects.toMatchObject(mismatch);
@@ -93,7 +93,7 @@ describe('a change of a principal', () => {
 });
 
 describe('a new password', () => {
-  test('ends the sessions of its principal but the one that is kept, each with its entry', async () => {
+  test('ends all sessions of its principal except the given one, each with its entry', async () => {
     const { store, reader, admin, second, change, rows, clock } = await withTwo();
     const sessions = Array.from({ length: 4 }, () => session(second));
     const expired = session(second, { expires_at: new Date(start).toISOString() });
@@ -122,7 +122,7 @@ describe('a new password', () => {
     expect((await change({ password_hash: '$argon2id$3' })).ended).toEqual([]);
   });
 
-  test('other changes end none; a suspension is over when it is', async () => {
+  test('is the only change that ends sessions; a suspension ends when the status changes', async () => {
     const { store, reader, second, change } = await withTwo();
     const token = session(second);
     await store.addToken(token, second);
@@ -132,7 +132,7 @@ describe('a new password', () => {
     expect(reader.token(token.jti)).toEqual(token);
   });
 
-  test('waits for room for all of its entries, and changes nothing without', async () => {
+  test('needs room for all of its entries, and otherwise changes nothing', async () => {
     const { store, reader, second, change, rows } = await withTwo({ maxOutboxRows: 7 });
     for (let n = 0; n < 4; n++) await store.addToken(session(second), second);
     const before = reader.principal(second.id);
@@ -151,7 +151,7 @@ describe('a new password', () => {
     expect(await rows()).toHaveLength(7);
   });
 
-  test('ends the sessions that came before it, in one commit with it or not, and none that come after', async () => {
+  test('ends the sessions from before it, in one commit with it or not, and none from after it', async () => {
     const { store, reader, second, change } = await withTwo();
     const [before, after] = [0, 1].map(() => Array.from({ length: 10 }, () => session(second))) as [
       ReturnType<typeof session>[],

@@ -3,7 +3,7 @@ import { openStore } from '../../src/store/lmdb/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
 import { batchOf } from './opened.ts';
 
-/** Commits bodies with receipts while entries cover them; prints the id of each receipt that is acknowledged. */
+/** Commits bodies with receipts while entries cover them; prints the id of each acknowledged receipt. */
 const [dataDir] = process.argv.slice(2);
 const store = openStore({ dataDir: dataDir!, alertWindowMs: 3_600_000, receiptIntervalMs: 1 });
 

@@ -27,14 +27,14 @@ const draft = (n = 0, sensor = 'a'): ReceiptDraft => ({
 const give = async (store: Store, n = 0, sensor = 'a') =>
   (await store.commit(batchOf([], { receipt: draft(n, sensor) }))).receipt!.id;
 
-/** Waits until entries cover all receipts of these ids, and returns them. */
+/** Waits until entries cover all receipts with these ids, and returns them. */
 async function covered(reader: StoreReader, ids: readonly string[]): Promise<StoredReceipt[]> {
   while (reader.getReceipt(ids.at(-1)!)?.batch === undefined)
     await new Promise((resolve) => setTimeout(resolve, 5));
   return ids.map((id) => reader.getReceipt(id)!);
 }
 
-/** Holds the path of each receipt against the root in the outbox row of its entry. */
+/** Compares the path of each receipt with the root in the outbox row of its entry. */
 function expectPaths(receipts: readonly StoredReceipt[], rows: readonly OutboxRow[]): void {
   const entries = new Map(rows.map((row) => [row.id, row]));
   for (const { receipt, batch } of receipts) {
@@ -50,7 +50,7 @@ function expectPaths(receipts: readonly StoredReceipt[], rows: readonly OutboxRo
   }
 }
 
-test('each receipt is covered by one entry, and no entry covers more than it may', async () => {
+test('each receipt is covered by one entry, and no entry covers more than its limit', async () => {
   const { store, reader } = opened({ receiptIntervalMs: 1 });
   const count = 2 * limits.maxReceiptsPerEntry + 300;
   const ids = await Promise.all(Array.from({ length: count }, (_, n) => give(store, n)));
@@ -65,7 +65,7 @@ test('each receipt is covered by one entry, and no entry covers more than it may
   expect(Math.max(...counts)).toBeLessThanOrEqual(limits.maxReceiptsPerEntry);
 });
 
-test('a full outbox keeps receipts waiting; past the bounds bodies that want one are refused, others are stored', async () => {
+test('a full outbox keeps receipts waiting; above the limits, bodies that request one are rejected, others are stored', async () => {
   const { store, reader } = opened({ receiptIntervalMs: 1, maxOutboxRows: 0, maxReceipts: 4 });
   const full = { code: 'UNAVAILABLE', details: { reason: 'receipts_full' } };
   const ids = [await give(store, 1), await give(store, 2)];
@@ -77,7 +77,7 @@ test('a full outbox keeps receipts waiting; past the bounds bodies that want one
   expect(ids.map((id) => reader.getReceipt(id)?.batch)).toEqual(Array(4).fill(undefined));
 });
 
-test('the oldest receipts go once there are more than are kept, and never one that waits', async () => {
+test('above the limit the oldest receipts are removed, but never a waiting one', async () => {
   const { store, reader } = opened({ receiptIntervalMs: 1, maxReceipts: 3 });
   const ids: string[] = [];
   for (let n = 0; n < 8; n++) {
@@ -90,7 +90,7 @@ test('the oldest receipts go once there are more than are kept, and never one th
   ]);
 });
 
-test('a repeated request gets its first receipt, and another body under the same key a receipt of its own', async () => {
+test('a repeated request gets its first receipt, and another body under the same key its own receipt', async () => {
   const { store } = opened();
   const idempotency = { key: 'sensor:1', digest: 'd' };
   const first = await store.commit(batchOf([], { idempotency, receipt: draft(1) }));
@@ -103,7 +103,7 @@ test('a repeated request gets its first receipt, and another body under the same
   });
 });
 
-test('kill -9 at random moments: every receipt that was given is there and covered once', async () => {
+test('kill -9 at random moments: every issued receipt is stored and covered once', async () => {
   const child = new URL('receipts-crash-child.ts', import.meta.url).pathname;
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-receipts-'));
   const given: string[] = [];

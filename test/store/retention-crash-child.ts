@@ -4,8 +4,9 @@ import { openStore } from '../../src/store/lmdb/store.ts';
 import { networkRecord } from './records.ts';
 
 /**
- * `node retention-crash-child.ts <folder> <first number> <bytes kept>`: commits batches of 100 events, half of them with
- * ids of their own, while the oldest go. Prints the number of each that is acknowledged.
+ * `node retention-crash-child.ts <folder> <first number> <bytes kept>`: commits batches of 100 events, half
+ * of them with explicit ids, while retention removes the oldest. Prints the number of each acknowledged
+ * batch.
  */
 const [dataDir, first, maxBytes] = process.argv.slice(2);
 const store = openStore({

@@ -12,7 +12,7 @@ import { hour } from './opened.ts';
 const child = new URL('retention-crash-child.ts', import.meta.url).pathname;
 const maxBytes = 600 * 1024;
 
-/** Runs the writer until it has acknowledged `acks` batches and a random moment more; kills it. */
+/** Runs the writer until it has acknowledged `acks` batches, and for a random time more; then kills it. */
 async function runAndKill(dataDir: string, from: number, acks: number): Promise<number> {
   const writer = spawn(process.execPath, [child, dataDir, String(from), String(maxBytes)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -27,7 +27,7 @@ async function runAndKill(dataDir: string, from: number, acks: number): Promise<
   return last;
 }
 
-test('kill -9 while events go: what was acknowledged is there or in the account of what went, from the oldest on', {
+test('kill -9 during retention: acknowledged events are stored from the oldest on, and earlier ones are in the account', {
   timeout: 120_000,
 }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-retention-'));
@@ -50,7 +50,7 @@ test('kill -9 while events go: what was acknowledged is there or in the account 
   expect(gone).toBe(lost);
   expect(gone).toBeGreaterThan(1000);
   expect(events.length + gone).toBe(head);
-  // Every batch that was acknowledged is stored, but for those before the oldest; the last of all is.
+  // Every acknowledged batch is stored, except those before the oldest; the very last one is.
   const oldest = Math.min(...(there as Set<number>));
   for (const [from, last] of runs)
     for (let batch = Math.max(from, oldest); batch <= last; batch++) expect(there.has(batch)).toBe(true);
@@ -58,7 +58,7 @@ test('kill -9 while events go: what was acknowledged is there or in the account 
   const stored = runs.reduce((sum, [from, last]) => sum + last - from + 1, 0);
   expect(head).toBeGreaterThanOrEqual(stored * 100);
   expect(head).toBeLessThanOrEqual((stored + runs.length) * 100);
-  // No id is found of what went, whether the index was rid of it before the kill or not.
+  // No id of a removed event is found, whether it was removed from the index before the kill or not.
   const idOf = (batch: number) => `${batch.toString(16).padStart(8, '0')}-0000-4000-8000-000000000001`;
   for (const [from, last] of runs)
     for (let batch = from; batch <= last; batch++)

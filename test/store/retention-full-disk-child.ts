@@ -1,6 +1,6 @@
 /**
- * `node retention-full-disk-child.ts <folder>`: a store on a small volume that is its own, one process from first to
- * last. Prints what happened at each stage, as JSON lines.
+ * `node retention-full-disk-child.ts <folder>`: a store on a small dedicated volume, in one process
+ * throughout. Prints the result of each stage, as JSON lines.
  */
 import { mkdirSync, rmSync, statfsSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const store = openStore({
 const reader = openReader(dataDir);
 
 const random = mulberry32(1);
-/** Text that takes room on the disk. */
+/** Text that uses disk space. */
 const filling = () => Array.from({ length: 40 }, () => Math.floor(random() * 2 ** 32).toString(36)).join('');
 
 async function commit(): Promise<ServiceError | undefined> {
@@ -71,7 +71,7 @@ writeFileSync(others, Buffer.alloc(20 * 2 ** 20));
 told('somebody else takes more', shown(await commit()));
 rmSync(others);
 
-// What is there is too old now, and not even the reserve is left.
+// All stored events are too old now, and not even the reserve is left.
 now += 11 * day;
 try {
   for (let bytes = 2 ** 20; bytes >= 4096; bytes /= 2)

@@ -3,7 +3,7 @@ import { limits } from '../../src/limits.ts';
 import { inVolume, mayMount } from './small-volume.ts';
 
 describe.skipIf(!mayMount())('a full disk', () => {
-  test('refuses events and goes on with reads; retention makes room in the file, and they are taken again', {
+  test('rejects events and continues to read; retention makes room in the file, and events are accepted again', {
     timeout: 180_000,
   }, () => {
     const child = new URL('retention-full-disk-child.ts', import.meta.url).pathname;

@@ -1,4 +1,7 @@
-/** Random batches, times, merges, steps, undone transactions and starts against a plain list of what was stored. */
+/**
+ * Random batches, times, merges, steps, aborted transactions and starts, compared with a plain list of stored
+ * events.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,13 +75,13 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 interface Kept {
   readonly seq: number;
   readonly received: number;
-  /** By its sender. */
+  /** Explicit id. */
   readonly id: string | undefined;
 }
 
 class Undone extends Error {}
 
-/** The store's parts that retention needs, and a list of everything that was stored. */
+/** The parts of the store that retention needs, and a list of everything that was stored. */
 class Model {
   readonly folder = mkdtempSync(join(tmpdir(), 'candor-retention-'));
   readonly all: Record<Table, Kept[]> = { network: [], dns: [] };
@@ -91,7 +94,7 @@ class Model {
   events!: LmdbEvents;
   reader!: LmdbEvents;
   retention!: Retention;
-  /** The same, with time for one block in a step, and none for its ids. */
+  /** As `retention`, with time for one block per step, and none for its ids. */
   hasty!: Retention;
 
   constructor(bounds: Bounds, seed: number) {
@@ -111,7 +114,7 @@ class Model {
       outbox: new Outbox(this.tables, 100_000),
       bounds: this.#bounds,
       now: () => this.now,
-      // So quick that whatever the clock says is believed.
+      // So fast that any time of the clock is accepted.
       steadyMs: () => performance.now() * 1e12,
       hasRoom: () => true,
       transaction: (write: () => void) => this.root.transactionSync(write),
@@ -166,7 +169,7 @@ class Model {
     const builder = new BlockBuilder(table, this.now);
     const chosen: (string | undefined)[] = [];
     for (let row = 0; row < rows; row++) {
-      // Few, so that some come again; in either case.
+      // Few ids, so that some repeat; in both cases.
       const id = `0190a7b0-0000-4000-8000-${String(Math.floor(this.#random() * 150)).padStart(12, 'a')}`;
       const given = this.#random() < ids ? (this.#random() < 0.5 ? id : id.toUpperCase()) : undefined;
       chosen.push(given?.toLowerCase());
@@ -207,7 +210,7 @@ class Model {
     this.events.reload();
   }
 
-  /** What is there of the list: everything from some sequence on. */
+  /** Returns the stored part of the list: everything from some sequence on. */
   stored(table: Table): Kept[] {
     const { lost } = this.reader.replay(table, 0, { terms: [] }, 1);
     return this.all[table].slice(lost);
@@ -230,7 +233,10 @@ class Model {
     }
   }
 
-  /** What went is in the account, and what was told of it in the outbox; what is left adds up. */
+  /**
+   * Checks that removed events are in the account, that reported ones are in the outbox, and that the rest
+   * adds up.
+   */
   async end(): Promise<void> {
     this.events.refresh();
     const gone = bothTables.map((table) => this.all[table].length - this.stored(table).length);
@@ -258,7 +264,7 @@ test.for([
   ['bytes', { maxAgeMs: 0, maxBytes: 160 * 1024 }],
   ['both', { maxAgeMs, maxBytes: 160 * 1024 }],
 ] as const)(
-  'bounded by %s, what went is gone from everywhere, and nothing else',
+  'bounded by %s, removed events are gone from everywhere, and nothing else is',
   { timeout: 120_000 },
   async ([, bounds]) => {
     await fc.assert(
@@ -279,7 +285,7 @@ test.for([
           const oldest = model.now - bounds.maxAgeMs;
           if (bounds.maxAgeMs > 0)
             for (const table of bothTables) {
-              // A block has events of one day, and goes when the last of them is too old.
+              // A block has events of one day, and is removed when the last of them is too old.
               expect(model.stored(table).filter(({ received }) => received < oldest - day)).toEqual([]);
               if (bounds.maxBytes === 2 ** 37) {
                 const gone = model.all[table].length - model.stored(table).length;

@@ -1,4 +1,4 @@
-/** Retention in the store: what goes, what stays, what is told of it, and what reads find meanwhile. */
+/** Retention in the store: removed and remaining events, reports, and concurrent reads. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ const ports = (reader: StoreReader) =>
   resources<NetworkEvent>(reader.listEvents(query)).map(({ attributes }) => attributes.src_port);
 const id = (n: number) => `0190a7b0-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
-test('events go by when they were received, whatever time they claim', async () => {
+test('events expire by when they were received, whatever time they claim', async () => {
   const { store, reader, clock } = opened({ retention: { maxAgeMs, maxBytes: withoutBytes } });
   await add(store, start - 11 * day, [{ src_port: 1 }, { src_port: 2, timestamp: Date.UTC(2100, 0) }]);
   await add(store, start - 9 * day, [{ src_port: 3, timestamp: 0 }]);
@@ -62,7 +62,7 @@ test('events go by when they were received, whatever time they claim', async () 
   });
 });
 
-test('a leap of the clock makes nothing old at once, nor does a start after it; what goes by with time does', async () => {
+test('neither a jump of the clock nor a start after it makes events expire at once; passing time does', async () => {
   const steady = { now: 0 };
   const terms = { maxAgeMs, maxBytes: withoutBytes };
   const { store, reader, clock, dataDir } = opened({ retention: terms, steadyMs: () => steady.now });
@@ -98,7 +98,7 @@ test('a leap of the clock makes nothing old at once, nor does a start after it; 
   expect(ports(reader)).toEqual([2, 3]);
 });
 
-describe('the time that age goes by', () => {
+describe('the retention clock', () => {
   const open = (newest: number | undefined, at = { host: start, steady: 0.25 }) => {
     let kept: KeptClock | undefined;
     const retentionState = { get: () => kept, putSync: (_key: string, value: KeptClock) => (kept = value) };
@@ -120,7 +120,7 @@ describe('the time that age goes by', () => {
     expect([clock.now(), clock.behindMs]).toEqual([start, 0]);
   });
 
-  test('goes on where it was when the host’s was set back and then right again', () => {
+  test('continues where it was when the host’s clock was set back and then corrected', () => {
     const { at, clock } = open(start - 1000);
     pass(at, hour);
     expect(clock.now()).toBe(start + hour);
@@ -134,7 +134,7 @@ describe('the time that age goes by', () => {
     expect(clock.behindMs).toBe(0);
   });
 
-  test('believes a leap that goes on, however far it went, and over starts', () => {
+  test('accepts a lasting jump, however far, and across starts', () => {
     const { at, clock, made, kept } = open(start);
     at.host += 10_000 * day;
     pass(at, day);
@@ -156,7 +156,7 @@ test('without bounds everything stays', async () => {
   expect(ports(reader)).toEqual([1]);
 });
 
-test('an id is not found once its event went; what is known of it is said; a sender may use its own again', async () => {
+test('an id is not found after its event expired; the error says so; a sender may reuse its own', async () => {
   const { store, reader, clock, dataDir } = opened({ retention: { maxAgeMs, maxBytes: withoutBytes } });
   await add(store, start, [{ src_port: 1 }, { src_port: 2, id: id(2) }, { src_port: 3, id: id(3) }]);
   const [made] = resources(reader.listEvents(query));
@@ -192,7 +192,7 @@ test('an alert outlives its events', async () => {
   expect(reader.getAlert(alerts[0]!.alert.id)).toMatchObject({ event_ids: [eventId] });
 });
 
-test('a list goes on behind what went, and a replay says how much that was', async () => {
+test('a list continues after removed events, and a replay reports how many there were', async () => {
   const { store, reader, clock } = opened({ retention: { maxAgeMs, maxBytes: withoutBytes } });
   for (const [n, ago] of [9, 9, 5, 5].entries()) {
     const records = Array.from({ length: 10 }, (_, i) => ({
@@ -232,7 +232,7 @@ test('a list goes on behind what went, and a replay says how much that was', asy
   expect(replay(5)).toMatchObject({ lost: 35, head: 40, next: 40, events: [] });
 });
 
-test('past the bound in bytes the oldest go; a flood of the one table leaves the other its share', async () => {
+test('above the bound in bytes the oldest are removed; a flood of one table leaves the other its share', async () => {
   const maxBytes = 2 ** 20;
   const { store, reader, dataDir } = opened({ retention: { maxAgeMs: 0, maxBytes } });
   const dns = new BlockBuilder('dns', start - day);
@@ -266,7 +266,7 @@ test('past the bound in bytes the oldest go; a flood of the one table leaves the
   expect((await inspectStore(dataDir, () => undefined)).events).toEqual(events);
 });
 
-test('the log is told at once, and then at most once an hour, of everything, over a restart too', async () => {
+test('the log gets an entry at once, and then at most once an hour, about everything, across a restart too', async () => {
   const open = opened({ retention: { maxAgeMs, maxBytes: withoutBytes } });
   const { dataDir, reader, clock } = open;
   let { store } = open;
@@ -306,7 +306,7 @@ test('the log is told at once, and then at most once an hour, of everything, ove
   await store.close();
 });
 
-test('while the log takes nothing, events go and the account waits', async () => {
+test('while the log accepts nothing, events are removed and the account waits', async () => {
   const { store, reader } = opened({ maxOutboxRows: 1, retention: { maxAgeMs, maxBytes: withoutBytes } });
   await store.commit(batchOf([finding({ severity: 'high' })]));
   const [waiting] = await store.outbox(10);
@@ -320,7 +320,7 @@ test('while the log takes nothing, events go and the account waits', async () =>
   );
 });
 
-test('a start that tells detectors again what came after their state tells them of what is left', async () => {
+test('a start that replays events to detectors replays the remaining ones', async () => {
   const terms = {
     detectors: () => [new EveryFifth(), ...newDetectors()],
     eventsPerDetectorState: 10 ** 9,
@@ -334,7 +334,7 @@ test('a start that tells detectors again what came after their state tells them 
   clock.now += 2 * day;
   await vi.waitFor(async () => expect((await store.status()).events.network).toBe(2), patience);
   expect(reader.listAlerts(everything).total).toBeGreaterThan(0);
-  // As a crash would leave it: no detector has written what it remembers.
+  // As after a crash: no detector has written its state.
   const copy = mkdtempSync(join(tmpdir(), 'candor-retention-'));
   onTestFinished(() => rmSync(copy, { recursive: true }));
   await store.copyTo(copy);
@@ -354,7 +354,7 @@ test('a start that tells detectors again what came after their state tells them 
   await inspectStore(copy, () => undefined);
 });
 
-test('no more goes than makes the room that is wanted, where ids of events take much of it', async () => {
+test('no more is removed than needed, if ids of events take much of the space', async () => {
   const { store, dataDir } = opened({ retention: { maxAgeMs: 0, maxBytes: withoutBytes } });
   const blocks = 24;
   const rows = 2000;

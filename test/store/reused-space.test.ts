@@ -1,4 +1,4 @@
-/** At the bound, what comes takes the place of what went: the file stops to grow. */
+/** At the bound, new events reuse the space of removed ones: the file stops growing. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ const maxBytes = 2 ** 19;
 test.for([
   ['large batches', 2000, false],
   ['small batches, which are merged', 100, false],
-  ['events with ids of their own', 1000, true],
+  ['events with explicit ids', 1000, true],
 ] as const)(
   'steady ingest of %s keeps the file from growing',
   { timeout: 120_000 },
@@ -42,7 +42,7 @@ test.for([
       reader.listEvents({ table: 'network', filter: { terms: [] }, order: 'desc', per_page: 10, page: 1 });
       await sleep(0);
     };
-    // No faster than the least that retention can follow: as much as it holds, at each look.
+    // No faster than retention can follow: as much as it holds, in each interval.
     const turnOver = async (times: number) => {
       const until = (await expired()) + times * maxBytes;
       while ((await expired()) < until) {

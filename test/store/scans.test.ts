@@ -90,7 +90,7 @@ describe('scans', () => {
     expect(reader.replayScans(0, { terms: [] }, 1)).toMatchObject({ next: 2, events: [{ seq: 2 }] });
   });
 
-  test('beyond their number the oldest go, but none that is not over', async () => {
+  test('above the limit the oldest finished scans are removed', async () => {
     const { store, dataDir, reader } = opened();
     await store.close();
     const root = openDatabase(`${dataDir}/siem.mdb`);
@@ -108,7 +108,7 @@ describe('scans', () => {
   });
 });
 
-describe('what a scan saw', () => {
+describe('scan results', () => {
   const host: ScannedHost = {
     ...{ ip: '10.0.0.7', at: start, hostnames: ['web.example.org'], os: 'Linux' },
     services: [
@@ -122,7 +122,7 @@ describe('what a scan saw', () => {
   const attributes = (page: { json: Uint8Array }) =>
     resources<Record<string, unknown>>(page).map((one: Resource<Record<string, unknown>>) => one.attributes);
 
-  test('becomes an asset with its services, once', async () => {
+  test('become an asset with its services, once', async () => {
     const { store, reader } = opened();
     const scanId = uuid7(start);
     expect(await store.recordScan(scanId, [host])).toEqual({
@@ -156,7 +156,7 @@ describe('what a scan saw', () => {
     ]);
   });
 
-  test('a port that refuses is closed where it was known, and opens again', async () => {
+  test('close a known port that refuses, and open it again', async () => {
     const { store, reader } = opened();
     const states = () =>
       attributes(reader.listServices(everyService)).map(({ port, state }) => `${port} ${state}`);
@@ -169,7 +169,7 @@ describe('what a scan saw', () => {
     expect(states()).toEqual(['22 open', '443 open']);
   });
 
-  test('of many hosts at once', async () => {
+  test('of many hosts are recorded at once', async () => {
     const { store, reader } = opened();
     const hosts = Array.from({ length: 500 }, (_, n) => ({
       ...host,

@@ -42,7 +42,7 @@ test.each(['msgpack', 'json', 'binary'] as const)('no flipped bit of a %s row is
   expect(rows.get('a')).toEqual(value);
 });
 
-test('no two wrong bits in the mark of a row make it one of an earlier version', () => {
+test('no two wrong bits in the mark of a row make it a row of an earlier version', () => {
   const root = database();
   const rows = openRows<Buffer, string>(root, 't', 'binary');
   const raw = root.openDB<Buffer, string>({ name: 't', encoding: 'binary' });

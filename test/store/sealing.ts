@@ -8,7 +8,7 @@ import { dnsRecord } from './rollups/dns-records.ts';
 
 const start = Date.UTC(2026, 10, 20);
 
-/** A block of events; each has its place in the block as its port. */
+/** A block of events; each has its index in the block as its port. */
 export function blockOf(
   table: Table,
   rows: number,
@@ -30,7 +30,7 @@ export function blockOf(
 /** The id of an event of `blockOf` without an explicit id. */
 export const idAt = (table: Table, sequence: number) => eventId(table, start, sequence);
 
-/** Seals when its `seal` is called, and every interval. */
+/** Seals on each call of `seal`, and in each interval. */
 export async function openSealer(
   store: Store,
   reader: StoreReader,

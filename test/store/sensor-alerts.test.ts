@@ -8,7 +8,7 @@ import { batchOf, everything, finding, opened, resources } from './opened.ts';
 
 const folder = resolve(process.env.CANDOR_SHARED ?? '../shared', 'data/suricata');
 
-/** The alerts of an EVE file, by what decides on their merging. */
+/** The alerts of an EVE file, with the attributes that decide on merging. */
 function findings(name: string): Finding[] {
   const bytes = readFileSync(join(folder, name));
   const text = (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
@@ -42,7 +42,7 @@ describe.skipIf(!existsSync(folder))('alerts of real sensors', () => {
       expect([...counts.values()]).toEqual([581, 581]);
     });
 
-  test('548 others stay 548', async () => {
+  test('548 others are not merged', async () => {
     const { store, reader } = opened();
     const names = ['first-org-conf-2015', 'honeypot-2018', 'wrccdc-2017', 'wrccdc-2018'];
     const all = names.flatMap((name) => findings(`${name}.alerts.ndjson`));

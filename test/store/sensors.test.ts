@@ -1,4 +1,7 @@
-/** Events that name the principal that sent them: what is counted of them apart, and files from before they did. */
+/**
+ * Events that name the principal that sent them: they are counted separately, and so are files from before
+ * that.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +24,7 @@ const a = '01900000-0000-7000-8000-0000000000aa';
 const b = '01900000-0000-7000-8000-0000000000bb';
 const home = ['10.0.0.0/8'];
 
-/** Events in one block, each by its sensor. */
+/** Events in one block, each with its sensor. */
 function sent(
   ...events: readonly (readonly [sensor: string, record: Partial<NetworkRecord>])[]
 ): IngestBatch {
@@ -55,7 +58,7 @@ test('a connection counts, whatever another sensor sent under the same id and en
   expect(service?.attributes).toMatchObject({ ip: '10.0.0.2', port: 443, connections: 2 });
 });
 
-/** Reports the flows of each source that it saw together. */
+/** Reports together the flows that it saw of each source. */
 class BySource implements Detector {
   readonly card = {
     id: 'by-source',
@@ -84,7 +87,7 @@ class BySource implements Detector {
   merge(): void {}
 }
 
-test('an alert in events names the sensors that sent those; what rests on one is no part of what rests on several', async () => {
+test('an alert in events names their sensors; findings of one sensor do not join those of several', async () => {
   const { store, reader } = opened({ home, detectors: () => [new BySource()] });
   await store.createPrincipal({ ...administrator(), id: a, name: 'zeek' }, { id: 'system', name: 'system' });
   await store.commit(sent([a, connection('C1')], [b, connection('C1')]));
@@ -100,7 +103,7 @@ test('an alert in events names the sensors that sent those; what rests on one is
   expect(shown).toContainEqual({ count: 1, sensors: [{ id: b, count: 1 }] });
 });
 
-test('a folder of the version before goes on: its events, ids and alerts stay, and new ones are their sensor’s', async () => {
+test('a folder of the previous version continues: its events, ids and alerts stay, and new ones have their sensor', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-older-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const packed = readFileSync(join(import.meta.dirname, 'before-sensor-ids.mdb.zst'));

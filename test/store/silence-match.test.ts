@@ -24,23 +24,23 @@ describe('a silence', () => {
   const cases: [name: string, matcher: SilenceMatcher, expected: boolean][] = [
     ['of the rule', { rule_id: ['1:7', '1:2001'] }, true],
     ['of another rule', { rule_id: ['1:7'] }, false],
-    ['of its source of rules', { rule_source: ['suricata'] }, true],
-    ['of another source of rules', { rule_source: ['zeek', 'sigma'] }, false],
+    ['of its rule source', { rule_source: ['suricata'] }, true],
+    ['of another rule source', { rule_source: ['zeek', 'sigma'] }, false],
     ['of its category', { category: ['Trojan'] }, true],
     ['of part of its category', { category: ['Troj'] }, false],
     ['of the source', { src_ip: ['10.0.0.5'] }, true],
     ['of the source as a target', { dst_ip: ['10.0.0.5'] }, false],
     ['of either end', { ip: ['10.0.0.5'] }, true],
     ['of a block around the source', { src_ip: ['10.0.0.0/24'] }, true],
-    ['of the block beside it', { src_ip: ['10.0.1.0/24'] }, false],
+    ['of the adjacent block', { src_ip: ['10.0.1.0/24'] }, false],
     ['of everything in IPv4, which is the source', { src_ip: ['0.0.0.0/0'] }, true],
     ['of everything in IPv4, which the target is not', { dst_ip: ['0.0.0.0/0'] }, false],
     ['of everything in IPv6, which the source is not', { src_ip: ['::/0'] }, false],
     ['of a block of IPv6 around the target', { dst_ip: ['2001:db8::/32'] }, true],
     ['of either end in a block of IPv6', { ip: ['2001:db8::/64'] }, true],
     ['of the name', { domain: ['cdn.files.example.org'] }, true],
-    ['of a name that it lies below', { domain: ['example.org'] }, true],
-    ['of a name that merely ends alike', { domain: ['ample.org'] }, false],
+    ['of a parent domain', { domain: ['example.org'] }, true],
+    ['of a domain with the same ending', { domain: ['ample.org'] }, false],
     ['of a name below it', { domain: ['a.cdn.files.example.org'] }, false],
     ['of the asset', { asset_id: [asset] }, true],
     ['of another asset', { asset_id: ['7f3c0000-0000-7000-8000-000000000002'] }, false],
@@ -53,20 +53,20 @@ describe('a silence', () => {
     expect(isSilenced(matcher)).toBe(expected);
   });
 
-  test('of an address is about none that lacks it', () => {
+  test('of an address does not match a finding without addresses', () => {
     const { src_ip: _, dst_ip: __, domain: ___, ...bare } = subject;
     for (const matcher of [{ ip: ['0.0.0.0/0', '::/0'] }, { domain: ['example.org'] }, { asset_id: [asset] }])
       expect(indexOf(matcher).find(bare, assetOf, 0)).toBeUndefined();
   });
 
-  test('ends when it says', () => {
+  test('ends at its time', () => {
     const index = indexOf({ rule_id: ['1:2001'] });
     expect(index.find(subject, assetOf, 999)?.id).toBe('s0');
     expect(index.find(subject, assetOf, 1000)).toBeUndefined();
   });
 });
 
-test('of several, the one that ends last is named, wherever it is filed', () => {
+test('of several, the one that ends last is named, wherever it is indexed', () => {
   const matchers: SilenceMatcher[] = [
     { rule_id: ['1:2001'] },
     { ip: ['10.0.0.5'] },
@@ -85,7 +85,7 @@ test('of several, the one that ends last is named, wherever it is filed', () => 
   }
 });
 
-test('the index finds what asking every silence finds', () => {
+test('the index finds the same as matching every silence', () => {
   const some = <T>(...values: T[]) => fc.subarray(values, { minLength: 1 });
   const matcher = fc.record(
     {
@@ -99,7 +99,7 @@ test('the index finds what asking every silence finds', () => {
     },
     { requiredKeys: [] },
   );
-  // The service refuses a matcher that names nothing.
+  // The service rejects an empty matcher.
   const named = matcher.filter(({ max_severity: _, ...about }) => Object.keys(about).length > 0);
   const asked = fc.record(
     {

@@ -1,4 +1,4 @@
-/** Silences as the store keeps them, and what they do to alerts. */
+/** Silences in the store, and their effect on alerts. */
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import type { Silence, SilenceMatcher } from '../../src/contract/resources/silence.ts';
@@ -22,7 +22,7 @@ const inMs = (ms: number) => new Date(start + ms).toISOString();
 const silence = (matcher: SilenceMatcher, ms = day) => ({ matcher, reason: 'known', expires_at: inMs(ms) });
 const ofRule: SilenceMatcher = { rule_id: ['1:2200073'] };
 
-/** Commits a finding a second later, and gives its alert as it is then. */
+/** Commits a finding a second later, and returns its alert after that. */
 async function find(there: Opened, changes: Partial<Finding> = {}): Promise<Alert & { id: string }> {
   there.clock.now += 1000;
   const { alerts } = await there.store.commit(batchOf([finding(changes)]));
@@ -39,12 +39,12 @@ const isNew = { status: 'new' };
 const notNamed = (alert: Alert) => expect(alert).not.toHaveProperty('silence_id');
 
 describe('an alert', () => {
-  test('begins suppressed and names the silence, counts on, and weighs', async () => {
+  test('begins suppressed and names the silence, continues to count, and contributes to risk', async () => {
     const { there, id } = await silenced(ofRule);
     const first = await find(there, { severity: 'high' });
     expect(first).toMatchObject({ status: 'suppressed', silence_id: id, count: 1, risk_score: 73 });
     expect(await find(there, { severity: 'high' })).toMatchObject({ id: first.id, count: 2 });
-    // What is grave is logged, silenced or not.
+    // Severe alerts are logged, silenced or not.
     expect(await there.store.outbox(10)).toMatchObject([{ kind: 'alert.raised' }]);
   });
 
@@ -58,7 +58,7 @@ describe('an alert', () => {
     notNamed(next);
   });
 
-  test('is new with the next finding after the silence was removed, or is about something else', async () => {
+  test('is new with the next finding after the silence was removed, or no longer matches', async () => {
     const { there, id } = await silenced(ofRule);
     const first = await find(there);
     await there.store.changeSilence(id, { matcher: { rule_id: ['other'] } });
@@ -71,7 +71,7 @@ describe('an alert', () => {
     notNamed(next);
   });
 
-  test('names the silence that goes on when another has ended', async () => {
+  test('names the remaining silence when another has ended', async () => {
     const { there } = await silenced(ofRule, hour);
     const first = await find(there);
     there.clock.now = start + hour;
@@ -79,7 +79,7 @@ describe('an alert', () => {
     expect(await find(there)).toMatchObject({ id: first.id, status: 'suppressed', silence_id: other.id });
   });
 
-  test('that was there before is suppressed too', async () => {
+  test('that existed before is suppressed too', async () => {
     const there = opened();
     const first = await find(there);
     expect(first).toMatchObject(isNew);
@@ -88,13 +88,13 @@ describe('an alert', () => {
     expect(await find(there)).toMatchObject({ id: first.id, status: 'suppressed', silence_id: id });
   });
 
-  test('that is graver than the silence takes is not', async () => {
+  test('that is more severe than the silence allows is not', async () => {
     const { there } = await silenced({ ...ofRule, max_severity: 'low' });
     expect(await find(there)).toMatchObject({ status: 'suppressed' });
     const graver = await find(there, { severity: 'high' });
     expect(graver).toMatchObject({ ...isNew, severity: 'high' });
     notNamed(graver);
-    // What is less grave does not hide it again.
+    // A less severe finding does not hide it again.
     expect(await find(there)).toMatchObject({ id: graver.id, ...isNew, count: 3 });
     there.clock.now += 1000;
     await there.store.createSilence(silence({ ...ofRule, max_severity: 'medium' }), analyst);
@@ -109,7 +109,7 @@ describe('an alert', () => {
   });
 
   test.for([['in_progress'], ['suppressed'], ['in_progress', 'new']] as const)(
-    'that a person made %s stays so',
+    'that a user made %s stays so',
     async (statuses) => {
       const there = opened();
       const first = await find(there);
@@ -124,7 +124,7 @@ describe('an alert', () => {
     },
   );
 
-  test('that a person takes in hand although it is silenced is theirs', async () => {
+  test('that a user works on although it is silenced stays theirs', async () => {
     const { there } = await silenced(ofRule);
     const first = await find(there);
     const { alert } = await there.store.changeAlert(first.id, { status: 'in_progress' }, analyst);
@@ -134,7 +134,7 @@ describe('an alert', () => {
     notNamed(next);
   });
 
-  test('of an asset is silenced by whose the address is now', async () => {
+  test('of an asset is silenced by the current owner of the address', async () => {
     const there = opened({ home: ['192.0.2.0/24'] });
     const asset = { name: 'printer', ip_addresses: ['192.0.2.1'] };
     const { asset: printer } = await there.store.createAsset(asset, analyst);
@@ -148,7 +148,7 @@ describe('an alert', () => {
     expect(await find(there, { src_ip: '192.0.2.1' })).toMatchObject(isNew);
   });
 
-  test('of a flood that is silenced takes nothing from what is to be seen', async () => {
+  test('of a silenced flood uses up no limit of visible alerts', async () => {
     const { there, id } = await silenced({ src_ip: ['203.0.113.0/24'] });
     const loud = Array.from({ length: 250 }, (_, n) => finding({ src_ip: `203.0.113.${n}` }));
     for (let i = 0; i < loud.length; i += 50) await there.store.commit(batchOf(loud.slice(i, i + 50)));
@@ -190,7 +190,7 @@ describe('silences', () => {
     const { id } = await there.store.createSilence(silence(ofRule, limits.maxSilenceMs), analyst);
     there.clock.now += limits.maxSilenceMs;
     expect(there.reader.getSilence(id, there.clock.now)).toMatchObject({ state: 'expired' });
-    // One that has ended can be described better, and begun anew.
+    // An expired one can get a better description, and be started again.
     await there.store.changeSilence(id, { reason: 'was known' });
     await expect(there.store.changeSilence(id, { expires_at: inMs(0) })).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
@@ -202,7 +202,7 @@ describe('silences', () => {
     });
   });
 
-  test('are listed by what they are about, state and owner', async () => {
+  test('are listed by matcher, state and owner', async () => {
     const there = opened();
     const matchers: SilenceMatcher[] = [ofRule, { domain: ['example.org'] }, { category: ['Trojan'] }];
     for (const [n, matcher] of matchers.entries())
@@ -224,7 +224,7 @@ describe('silences', () => {
     expect(reasons({ q: 'trojan' })).toEqual(['reason 2']);
   });
 
-  test('are so many at most; those that ended first make room', { timeout: 60_000 }, async () => {
+  test('are limited in number; those that ended first make room', { timeout: 60_000 }, async () => {
     const there = opened();
     const made = await Promise.all(
       Array.from({ length: limits.maxSilences }, (_, n) =>
@@ -241,7 +241,7 @@ describe('silences', () => {
     expect(there.reader.getSilence(made[1]!.id, start)).toBeDefined();
   });
 
-  test('of a transaction that was undone are not in effect', async () => {
+  test('of an aborted transaction are not in effect', async () => {
     const there = opened();
     const bad = { blocks: [new ArrayBuffer(3)], findings: [], answer: batchOf([]).answer };
     const [made, failed] = await Promise.allSettled([

@@ -1,10 +1,13 @@
-/** A store whose volume fills up, for real: a small one in memory, mounted where only a child of the test sees it. */
+/**
+ * A store on a volume that really fills up: a small one in memory, mounted only for a child process of the
+ * test.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Runs a shell command with a volume of so many MiB at `$0`, and what follows as `$1` …; gives what it wrote. */
+/** Runs a shell command with a volume of this many MiB at `$0`, and `more` as `$1` …; returns its output. */
 export function inVolume(mib: number, command: string, ...more: string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'candor-volume-'));
   try {

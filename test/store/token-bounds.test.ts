@@ -7,11 +7,11 @@ import { allTokens, newest, resources, start } from './opened.ts';
 import { withAdmin } from './with-admin.ts';
 
 const most = limits.maxTokensPerPrincipal;
-/** A jti of its own millisecond, so that the order is known. */
+/** A jti with its own millisecond, so that the order is known. */
 const at = (n: number) => ({ jti: uuid7(start + n), issued_at: new Date(start + n).toISOString() });
 
 describe('tokens of one principal', () => {
-  test('past the limit a login ends the oldest session, with its entry, and no others', async () => {
+  test('above the limit a login ends the oldest session, with its entry, and no others', async () => {
     const { store, reader, admin, rows } = await withAdmin();
     const other = principal('other');
     await store.createPrincipal(other, admin);
@@ -29,7 +29,7 @@ describe('tokens of one principal', () => {
     expect((await store.changePrincipal(admin.id, { password_hash: 'new' }, admin)).ended).toHaveLength(most);
   });
 
-  test('sessions that were logged out count no more, and the oldest of them are forgotten', async () => {
+  test('revoked sessions do not count, and the oldest of them are removed', async () => {
     const { store, reader, admin } = await withAdmin();
     const kept = session(admin, at(-1));
     await store.addToken(kept, admin);
@@ -45,7 +45,7 @@ describe('tokens of one principal', () => {
     expect(await store.revokeToken(sessions[0]!.jti, admin)).toBe(false);
   });
 
-  test('one long-lived token too many is refused until one is revoked or has expired', async () => {
+  test('a long-lived token above the limit is rejected until one is revoked or has expired', async () => {
     const { store, reader, admin, clock, rows } = await withAdmin();
     const soon = new Date(start + day).toISOString();
     const tokens = Array.from({ length: most }, (_, n) =>
@@ -68,7 +68,7 @@ describe('tokens of one principal', () => {
   });
 });
 
-test('lists of tokens and principals are newest first, each page of its own, with the total', async () => {
+test('lists of tokens and principals are newest first, in pages, with the total', async () => {
   const { store, reader, admin } = await withAdmin();
   const tokens = Array.from({ length: 25 }, (_, n) => longLived(admin, at(n)));
   await Promise.all(tokens.toReversed().map((token) => store.addToken(token, admin)));
@@ -89,7 +89,7 @@ test('lists of tokens and principals are newest first, each page of its own, wit
   }
 });
 
-test('the latest use of a token is kept, whatever becomes of it, and unknown ones are passed over', async () => {
+test('the latest use of a token is stored, whatever its state, and unknown ones are ignored', async () => {
   const { store, reader, admin, kinds } = await withAdmin();
   const [used, revoked] = [longLived(admin), session(admin)];
   for (const token of [used, revoked]) await store.addToken(token, admin);
@@ -110,7 +110,7 @@ test('the latest use of a token is kept, whatever becomes of it, and unknown one
   expect(await kinds()).toEqual(['token.issued', 'token.issued', 'token.revoked', 'token.revoked']);
 });
 
-test('whole lists are walked by cursor in either order, with the pages that sorting gives', async () => {
+test('whole lists are read by cursor in either order, with the same pages as sorting gives', async () => {
   const { store, reader, admin } = await withAdmin();
   const tokens = Array.from({ length: 25 }, (_, n) => longLived(admin, at(n)));
   for (const token of tokens) await store.addToken(token, admin);
@@ -126,7 +126,7 @@ test('whole lists are walked by cursor in either order, with the pages that sort
   for (const [name, list] of Object.entries(lists))
     for (const order of ['asc', 'desc'] as const) {
       const whole = { ...(name === 'tokens' ? allTokens : newest), order };
-      // A bound that takes nothing away: every row is read, and sorted by its attributes.
+      // A bound that excludes nothing: every row is read, and sorted by its attributes.
       const expected = resources(list({ ...whole, from: 0 })).map(({ id }) => id);
       expect(expected).toHaveLength(25);
       const walked: string[] = [];

@@ -9,7 +9,7 @@ import { describeModel } from '../../src/triage/describe.ts';
 import { features } from '../../src/triage/features.ts';
 import { alert } from '../triage/alerts.ts';
 
-test('what is remembered of rules and addresses is bounded: those judged longest ago go, and are counted', () => {
+test('tallies of rules and addresses are bounded: those with the oldest verdicts are removed, and counted', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-triage-'));
   const root = openDatabase(join(dataDir, 'siem.mdb'));
   onTestFinished(async () => {
@@ -37,7 +37,7 @@ test('what is remembered of rules and addresses is bounded: those judged longest
   expect(Math.max(...sources)).toBe(1199);
   expect(Math.min(...sources)).toBeGreaterThan(1100);
 
-  // What was forgotten can still be taken back.
+  // Lessons can be undone even after their tallies were removed.
   for (const [n, taught] of lessons.entries()) {
     const row = { ...judged(n), ...taught };
     root.transactionSync(() =>
@@ -48,7 +48,7 @@ test('what is remembered of rules and addresses is bounded: those judged longest
   expect(tables.triageState.get('model')?.verdicts).toBe(0);
 });
 
-test('what an earlier version learned and counted for all rules is not used, and can still be taken back', () => {
+test('tallies that an earlier version counted for all rules are not used, and their lessons can still be undone', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-triage-'));
   const root = openDatabase(join(dataDir, 'siem.mdb'));
   onTestFinished(async () => {

@@ -45,7 +45,7 @@ describe('every alert is triaged', () => {
     expect([filtered('insufficient_data'), filtered('benign')]).toEqual([1, 0]);
   });
 
-  test('again when what it depends on changes, not with each occurrence', async () => {
+  test('again when its inputs change, not with each occurrence', async () => {
     const { store, clock } = opened();
     const seen: string[] = [];
     const [first] = await raised(store, [finding()]);
@@ -64,7 +64,7 @@ describe('every alert is triaged', () => {
     expect(graver.ai_verdict?.reasons).not.toEqual(first?.ai_verdict?.reasons);
   });
 
-  test('and keeps the verdict when it is judged or overridden', async () => {
+  test('and keeps the verdict when an analyst judges or overrides it', async () => {
     const { store } = opened();
     const [alert] = await raised(store, hosts(1));
     const override = { verdict: 'benign', reason: 'a backup' } as const;
@@ -73,8 +73,8 @@ describe('every alert is triaged', () => {
   });
 });
 
-describe('what analysts find is learned', () => {
-  test('after 20 false positives of a rule its next alert is called one, and says why', async () => {
+describe('verdicts of analysts are learned', () => {
+  test('after 20 false positives of a rule its next alert is called one, with the reason', async () => {
     const { store, reader } = opened({ home });
     const alerts = await raised(store, hosts(20, { severity: 'medium' }));
     for (const { id } of alerts) await change(store, id, { verdict: 'false_positive', status: 'resolved' });
@@ -92,7 +92,7 @@ describe('what analysts find is learned', () => {
     expect(model.validation.exact + model.validation.same_side).toBeGreaterThan(10);
   });
 
-  test('once for each alert, however often its verdict changes; and what teaches nothing takes it back', async () => {
+  test('once for each alert, however often its verdict changes; a verdict that teaches nothing undoes the lesson', async () => {
     const around = opened({ home });
     const { store, reader } = around;
     const before = general(around);
@@ -109,7 +109,7 @@ describe('what analysts find is learned', () => {
     expect(close(general(around), before)).toBe(true);
   });
 
-  test('and kept: occurrences do not lose it, a start finds it', async () => {
+  test('and stored: occurrences do not lose it, a start finds it', async () => {
     const { dataDir, store, reader, clock } = opened({ home });
     const [alert] = await raised(store, hosts(1));
     await change(store, alert!.id, { verdict: 'false_positive' });
@@ -125,14 +125,14 @@ describe('what analysts find is learned', () => {
     await again.close();
   });
 
-  test('not from a transaction that was undone', async () => {
+  test('not from an aborted transaction', async () => {
     const around = opened({ home });
     const { store, reader } = around;
     const [one, two] = await raised(store, hosts(2));
     await change(store, one!.id, { verdict: 'benign' });
     const before = reader.triageModel();
     const was = general(around);
-    // A finding of an event that no block of its batch has is a bug of the caller, which undoes the
+    // A finding of an event that no block of its batch has is a bug of the caller, which aborts the
     // transaction.
     const bug = batchOf([finding({ event: { block: 7, row: 0 } })]);
     const [changed, failed] = await Promise.allSettled([
@@ -140,7 +140,7 @@ describe('what analysts find is learned', () => {
       store.commit(bug),
     ]);
     expect([changed.status, failed.status]).toEqual(['fulfilled', 'rejected']);
-    // The change was applied again, by itself, and taught once.
+    // The change was applied again, separately, and taught once.
     await change(store, two!.id, { verdict: 'test' });
     const { updated_at: _, ...after } = reader.triageModel();
     expect(before).toMatchObject({ ...after, features: before.features });
@@ -156,7 +156,7 @@ describe("another model's verdict", () => {
     reasons: ['why'],
   };
 
-  test('takes the place of the local one, and nothing else changes', async () => {
+  test('replaces the local one, and nothing else changes', async () => {
     const { store, reader } = opened();
     const [alert] = await raised(store, hosts(1));
     const update = await store.setAiVerdict(alert!.id, given, alert!.ai_verdict!.at);
@@ -166,7 +166,7 @@ describe("another model's verdict", () => {
     expect(rest).not.toHaveProperty('verdict');
   });
 
-  test('is not of an alert that is gone, or was triaged again meanwhile', async () => {
+  test('is ignored if the alert is gone or was triaged again', async () => {
     const { store, clock } = opened();
     const [alert] = await raised(store, hosts(1));
     const none = '01900000-0000-7000-8000-00000000ffff';
@@ -177,7 +177,7 @@ describe("another model's verdict", () => {
     expect((await change(store, alert!.id, { note: 'x' })).ai_verdict?.model).toContain(localModel);
   });
 
-  test('takes no alert out of risk; only a person does', async () => {
+  test("removes no alert from the risk score; only a user's verdict does", async () => {
     const { store, reader } = opened();
     const asset = await store.createAsset({ name: 'db', ip_addresses: ['10.0.0.0'] }, analyst);
     const [alert] = await raised(store, hosts(1));

@@ -1,7 +1,7 @@
 import { principal, system } from './identity-records.ts';
 import { opened } from './opened.ts';
 
-/** A store with one administrator, and what its outbox has. */
+/** A store with one administrator, and the content of its outbox. */
 export async function withAdmin(options: Parameters<typeof opened>[0] = {}) {
   const open = opened(options);
   const admin = principal('admin');

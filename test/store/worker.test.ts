@@ -24,7 +24,7 @@ const storeThread = (dataDir: string) =>
     },
   });
 
-test('the store in its own thread: blocks are moved there and back, refusals keep their codes, readers see the commit', async () => {
+test('the store runs in its own thread: blocks are transferred in both directions, errors keep their codes, readers see the commit', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
   const store = await storeThread(dataDir);
   const reader = openReader(dataDir);
@@ -53,7 +53,7 @@ test('the store in its own thread: blocks are moved there and back, refusals kee
   rmSync(dataDir, { recursive: true });
 });
 
-test('identities and the audit log across threads: changed in the store\u2019s, seen here and in the analytics pool', async () => {
+test('identities and the audit log work across threads: changed in the store’s, visible here and in the analytics pool', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
   const store = await storeThread(dataDir);
   const reader = openReader(dataDir);

@@ -32,7 +32,7 @@ function names(asked: readonly string[]): IngestBatch {
   return batchOf([], { blocks: [dns.finish()] });
 }
 
-/** Findings by source, or by name. */
+/** Counts findings by source, or by name. */
 function found(reader: StoreReader): Record<string, number> {
   const alerts = resources<Alert>(reader.listAlerts(everything)).map(({ attributes }) => attributes);
   return Object.fromEntries(
@@ -50,12 +50,12 @@ function fifths(sources: readonly number[]): Record<string, number> {
   );
 }
 
-/** Whatever still waits to be counted is. */
+/** Waits until all pending events are processed. */
 async function settled(store: Store): Promise<void> {
   for (let i = 0; i < 3; i++) await store.commit(batchOf([]));
 }
 
-test('what a detector finds becomes an alert with its evidence and the events that show it', async () => {
+test('a detection becomes an alert with its evidence and its events', async () => {
   const { store, reader } = opened({ detectors });
   await store.commit(flows([1, 1, 2, 1, 1, 1]));
   await settled(store);
@@ -72,14 +72,14 @@ test('what a detector finds becomes an alert with its evidence and the events th
   expect(found(reader)).toEqual({ '192.0.2.1': 1 });
 });
 
-test('names are told in lower case without a final dot', async () => {
+test('names are reported in lower case without a final dot', async () => {
   const { store, reader } = opened({ detectors });
   await store.commit(names(['A.Example.', 'a.example', 'a.EXAMPLE', 'a.example', 'a.example.']));
   await settled(store);
   expect(found(reader)).toEqual({ 'a.example': 1 });
 });
 
-test('each finding is raised once, over restarts and undone transactions', async () => {
+test('each finding is raised once, across restarts and aborted transactions', async () => {
   const steps = fc.array(
     fc.oneof(
       { weight: 5, arbitrary: fc.array(fc.nat(3), { minLength: 1, maxLength: 40 }) },
@@ -99,7 +99,7 @@ test('each finding is raised once, over restarts and undone transactions', async
           await store.close();
           store = open();
         } else if (step === 'undone') {
-          // A timestamp that no date has ends the transaction with an exception.
+          // An invalid timestamp ends the transaction with an exception.
           const broken = batchOf([finding({ timestamp: Number.NaN })], {
             blocks: flows([0, 1, 2, 3]).blocks,
           });
@@ -146,7 +146,7 @@ test('each finding is raised once, whenever the process is killed', async () => 
   );
 }, 60_000);
 
-test('what must be logged waits while the outbox is full, and is raised when it has room', async () => {
+test('findings that must be logged wait while the outbox is full, and are raised when it has room', async () => {
   const { store, reader } = opened({ detectors, maxOutboxRows: 1 });
   await store.commit(batchOf([finding({ severity: 'high' })]));
   await store.commit(flows([9, 9, 9, 9, 9, 1, 1, 1, 1, 1]));
@@ -160,7 +160,7 @@ test('what must be logged waits while the outbox is full, and is raised when it 
   expect(await store.outbox(10)).toMatchObject([{ kind: 'alert.raised' }]);
 });
 
-test('with as much waiting as may, no events are taken until the log takes some', async () => {
+test('at the limit of waiting findings, no events are accepted until the log accepts entries', async () => {
   const { store, reader } = opened({ detectors, maxOutboxRows: 1 });
   await store.commit(batchOf([finding({ severity: 'high' })]));
   let refused: unknown;
@@ -176,7 +176,7 @@ test('with as much waiting as may, no events are taken until the log takes some'
   expect(found(reader)['192.0.2.9']).toBeGreaterThan(0);
 }, 60_000);
 
-test('a detector on which an event throws is set aside, and the events are counted', async () => {
+test('a detector that throws is disabled, and the events are processed', async () => {
   const warned: string[] = [];
   const listen = (warning: Error) => warned.push(warning.message);
   process.on('warning', listen);

@@ -6,7 +6,7 @@ interface Counted {
   last: EventRef;
 }
 
-/** Tells each fifth event of a source: what it tells is known exactly from the events. */
+/** Reports each fifth event of a source, so that its findings follow exactly from the events. */
 export class EveryFifth implements Detector {
   readonly card = {
     id: 'every-fifth',

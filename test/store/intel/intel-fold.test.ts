@@ -36,12 +36,12 @@ const alertsIn = (reader: StoreReader) =>
     .filter(({ rule_source }) => rule_source === 'intel');
 const hitsOf = (reader: StoreReader, id: string) => reader.getIntel(id, start)?.list.hits;
 
-/** Whatever still waits to be counted is. */
+/** Waits until all pending events are processed. */
 async function settled(store: Store): Promise<void> {
   for (let i = 0; i < 3; i++) await store.commit(batchOf([]));
 }
 
-test('a connection is told once however often it is reported, and once more when it was answered', async () => {
+test('a connection is reported once, however often its sensor sends it, and once more when it was answered', async () => {
   const { store, reader } = opened({ home });
   const id = await listIn(store, '198.51.100.9');
   const report = { dst_ip: '198.51.100.9', connection_id: 'C1', src_port: 4000 };
@@ -65,7 +65,7 @@ test('a connection is told once however often it is reported, and once more when
   expect(reader.getEvent('network', alert!.event_ids[0]!)).toMatchObject({ dst_ip: '198.51.100.9' });
 });
 
-test('own addresses are passed over, whatever a list says', async () => {
+test('home addresses are ignored, whatever a list contains', async () => {
   const { store, reader } = opened({ home });
   const id = await listIn(store, '10.0.0.0/24\n198.51.100.9');
   await store.commit(
@@ -76,7 +76,7 @@ test('own addresses are passed over, whatever a list says', async () => {
   expect(hitsOf(reader, id)).toBe(1);
 });
 
-test('an indicator counts for events of the time in which it holds', async () => {
+test('an indicator applies to events within its validity', async () => {
   const { store, reader } = opened({ home });
   const id = await listIn(store, `198.51.100.9,${new Date(start).toISOString()}\nbad.example,2020-01-01`);
   const before = { dst_ip: '198.51.100.9', timestamp: start - 1 };
@@ -87,7 +87,7 @@ test('an indicator counts for events of the time in which it holds', async () =>
   expect(hitsOf(reader, id)).toBe(1);
 });
 
-test('events that were stored before a list came are not held against it; those after a change are', async () => {
+test('events stored before a list was added are not matched with it; those after a change are', async () => {
   const { store, reader } = opened({ home });
   await store.commit(lookups('bad.example', 'other.example'));
   await settled(store);
@@ -99,7 +99,7 @@ test('events that were stored before a list came are not held against it; those 
   expect(hitsOf(reader, id)).toBe(3);
 });
 
-test('what must be logged waits while the outbox is full, and is raised when it has room', async () => {
+test('findings that must be logged wait while the outbox is full, and are raised when it has room', async () => {
   const { store, reader } = opened({ home, maxOutboxRows: 2 });
   await listIn(store, '198.51.100.9');
   await store.commit(batchOf([finding({ severity: 'high' })]));
@@ -124,7 +124,7 @@ test('what must be logged waits while the outbox is full, and is raised when it 
   ).toEqual(['high', 'low']);
 });
 
-test('each event that meets a list is told once, over restarts and undone transactions', async () => {
+test('each event that matches a list is reported once, across restarts and aborted transactions', async () => {
   const names = ['bad.example', 'good.example', 'x.bad.example'] as const;
   const steps = fc.array(
     fc.oneof(
@@ -145,7 +145,7 @@ test('each event that meets a list is told once, over restarts and undone transa
           await store.close();
           store = open();
         } else if (step === 'undone') {
-          // A timestamp that no date has ends the transaction with an exception.
+          // An invalid timestamp ends the transaction with an exception.
           const broken = batchOf([finding({ timestamp: Number.NaN })], { blocks: lookups(...names).blocks });
           await expect(store.commit(broken)).rejects.toThrow();
         } else {

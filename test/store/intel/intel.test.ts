@@ -18,7 +18,7 @@ const day = 86_400_000;
 const byChange = { ...newest, sort: 'changed_at' };
 const byValue = { ...newest, sort: 'value', order: 'asc' } as const;
 
-/** The owner by itself, in a file of its own, so that transactions can be undone. */
+/** Intel alone, in a file of its own, so that transactions can be aborted. */
 function owner() {
   const { dataDir, store } = opened();
   void store;
@@ -53,7 +53,7 @@ function owner() {
   };
 }
 
-test('a list is kept with what it names, each change is one entry, and nothing is one', async () => {
+test('a list is stored with its content, and each effective change is one log entry', async () => {
   const { store, reader, clock } = opened();
   const made = await store.createIntel(
     { ...terms, source: 'ours' },
@@ -130,7 +130,7 @@ test('a list is kept with what it names, each change is one entry, and nothing i
   ]);
 });
 
-test('indicators end by what is said of them, and else as long after they came as the list says', async () => {
+test('indicators expire by their own time, or else by the default validity of the list', async () => {
   const { store, reader, clock } = opened();
   const content = 'a.example,2026-11-21\nb.example\nc.example,2027-01-01';
   const { id } = await store.createIntel({ ...terms, default_valid_days: 3 }, contentOf(content), system);
@@ -140,13 +140,13 @@ test('indicators end by what is said of them, and else as long after they came a
   expect(first?.attributes).toMatchObject({ valid_until: '2026-11-21T00:00:00.000Z' });
   expect(second?.attributes).toMatchObject({ valid_until: new Date(start + 3 * day).toISOString() });
   clock.now += 2 * day;
-  // The same content anew is news here: it holds from now on.
+  // Uploading the same content again is a change here: its validity starts over.
   const again = await store.changeIntel(id, {}, system, { content: contentOf(content) });
   expect(again.list).toMatchObject({ version: 2, expired: 1 });
   expect(reader.getIntel(id, start + 3 * day)?.list.expired).toBe(1);
 });
 
-test('there is room for so many lists, and indicators in all of them', async () => {
+test('the numbers of lists, and of indicators in all of them, are limited', async () => {
   const { store } = opened();
   const large: IntelContent = { ...contentOf('bad.example'), indicators: limits.maxIntelIndicators - 5 };
   const { id } = await store.createIntel(terms, large, system);
@@ -160,7 +160,7 @@ test('there is room for so many lists, and indicators in all of them', async () 
   await expect(store.createIntel(terms, contentOf(''), system)).rejects.toMatchObject({ code: 'CONFLICT' });
 });
 
-test('a long index is put together again, by another opening of the file too', async () => {
+test('a long index is read back completely, also after the file is opened again', async () => {
   const { dataDir, store, reader } = opened();
   const names = Array.from({ length: 40_000 }, (_, n) => `n${n}.bad.example`);
   const { id } = await store.createIntel(terms, contentOf(names.join('\n')), system);
@@ -173,7 +173,7 @@ test('a long index is put together again, by another opening of the file too', a
   await again.close();
 });
 
-test('events are held against enabled lists, and against those that were kept after an undone transaction', () => {
+test('events are matched with enabled lists, and with the stored lists after an aborted transaction', () => {
   const { within, undone, intel, reopen, clock } = owner();
   const hit = (name: string) => intel().matcher.domainHit(name, start)?.indicator;
   const { id } = within((parts) => planIntel(parts, terms, contentOf('bad.example'), system));
@@ -200,7 +200,7 @@ test('events are held against enabled lists, and against those that were kept af
   expect(intel().matcher.isEmpty).toBe(true);
 });
 
-test('hits are counted once: with the transaction that counted the events, or anew after one that was undone', () => {
+test('hits are counted once: with the transaction that processed the events, or again after an aborted one', () => {
   const { within, write, intel, tables } = owner();
   const { id } = within((parts) => planIntel(parts, terms, contentOf('bad.example'), system));
   intel().counted(id, start);

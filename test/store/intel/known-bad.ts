@@ -5,14 +5,14 @@ import { system } from '../identity-records.ts';
 
 export const terms: IntelTerms = { name: 'bad ones', severity: 'high', enabled: true };
 
-/** Plain lines as the store takes them. */
+/** Parses plain lines as content for the store. */
 export function contentOf(text: string): IntelContent {
   const parsed = parseIntel(text, 'lines', { home: [], seed: 1 });
   if ('fault' in parsed) throw new Error(parsed.fault);
   return { ...parsed, format: 'lines', sha256: text.length.toString(16).padStart(64, '0') };
 }
 
-/** A list in a store; its id. */
+/** Creates a list in a store and returns its id. */
 export async function listIn(store: Store, text: string, more: Partial<IntelTerms> = {}): Promise<string> {
   return (await store.createIntel({ ...terms, ...more }, contentOf(text), system)).id;
 }

@@ -7,8 +7,8 @@ const unknown = '01900000-0000-7000-8000-000000000000';
 const names = (of: string, count: number) => Array.from({ length: count }, (_, i) => `${of}${i}`);
 const by = { kind: 'principal', id: analyst.id, name: analyst.name };
 
-describe('an asset that a person enters', () => {
-  test('is manual and managed, with who did it', async () => {
+describe('an asset that a user enters', () => {
+  test('is manual and managed, with its author', async () => {
     const { store, reader } = opened();
     const { asset } = await store.createAsset(
       {
@@ -60,7 +60,7 @@ describe('an asset that a person enters', () => {
     expect(reader.assets.at('10.0.0.5', 0)).toBe(id);
   });
 
-  test('is named after what it has', async () => {
+  test('is named after its attributes', async () => {
     const { store } = opened();
     expect(
       (await store.createAsset({ mac_addresses: [macA], hostnames: ['h.example'] }, analyst)).asset.name,
@@ -70,7 +70,7 @@ describe('an asset that a person enters', () => {
     expect(asset).toMatchObject({ name: 'x', state: 'staged' });
   });
 
-  test('is refused where another has one of its addresses now', async () => {
+  test('is rejected if another asset currently has one of its addresses', async () => {
     const open = opened();
     const { store, reader } = open;
     await see(open, { ip: '10.0.0.1', mac: macA });
@@ -96,7 +96,7 @@ describe('an asset that a person enters', () => {
 });
 
 describe('a change', () => {
-  test('is of the fields given, one version, and says who', async () => {
+  test('affects the given fields, increments the version, and records the author', async () => {
     const { store, reader } = opened();
     const { asset } = await store.createAsset({ name: 'a', tags: ['x'] }, analyst);
     const { asset: changed } = await store.changeAsset(
@@ -120,7 +120,7 @@ describe('a change', () => {
     ]);
   });
 
-  test('that changes nothing stores nothing', async () => {
+  test('without effect stores nothing', async () => {
     const { store, reader } = opened();
     const { asset } = await store.createAsset(
       { name: 'a', ip_addresses: ['10.0.0.1'], tags: ['x'] },
@@ -132,7 +132,7 @@ describe('a change', () => {
     expect(historyOf(reader, asset.id)).toHaveLength(2);
   });
 
-  test('takes away by empty texts and lists', async () => {
+  test('removes values by empty strings and lists', async () => {
     const { store, reader } = opened();
     const { asset } = await store.createAsset(
       { name: 'a', os: 'x', owner: 'y', notes: 'z', vendor: 'v', tags: ['t'], ip_addresses: ['10.0.0.1'] },
@@ -148,7 +148,7 @@ describe('a change', () => {
     for (const field of ['os', 'owner', 'notes', 'vendor']) expect(Object.hasOwn(left, field)).toBe(false);
   });
 
-  test('moves addresses, in the order given', async () => {
+  test('moves addresses, in the given order', async () => {
     const open = opened();
     const { asset } = await open.store.createAsset({ ip_addresses: ['10.0.0.1', '10.0.0.2'] }, analyst);
     const { asset: changed } = await open.store.changeAsset(
@@ -176,7 +176,7 @@ describe('a change', () => {
     else await expect(changed).rejects.toMatchObject({ code: 'INVALID_TRANSITION', details: { from, to } });
   });
 
-  test('is refused for what isn’t there, and for another version', async () => {
+  test('is rejected for an unknown asset, and for another version', async () => {
     const { store } = opened();
     const { asset } = await store.createAsset({ name: 'a' }, analyst);
     const refused = { code: 'NOT_FOUND' };
@@ -200,7 +200,7 @@ describe('a change', () => {
 });
 
 describe('a removal', () => {
-  test('takes services and history along; seen again, it is a new staged asset', async () => {
+  test('deletes services and history; seen again, the host is a new staged asset', async () => {
     const open = opened();
     const { store, reader } = open;
     const seen = () => inbound([{ dst_ip: '10.0.0.1', dst_mac: macA, dst_port: 22 }]);
@@ -218,7 +218,7 @@ describe('a removal', () => {
     expect(again.id).not.toBe(id);
   });
 
-  test('gives its time to nobody', async () => {
+  test('assigns its past to no other asset', async () => {
     const open = opened();
     const { store, reader } = open;
     await see(open, { ip: '10.0.0.1', mac: macA }, { ip: '10.0.0.1', mac: macB, at: start + hour });
@@ -232,7 +232,7 @@ describe('a removal', () => {
 });
 
 describe('a merge', () => {
-  test('makes one of two: addresses over all of time, services, names and history', async () => {
+  test('makes one asset of two: addresses over all time, services, names and history', async () => {
     const open = opened();
     open.clock.now = start + 2 * hour;
     const { store, reader } = open;
@@ -285,7 +285,7 @@ describe('a merge', () => {
     ['notes', { notes: 'n'.repeat(6000) }, { notes: 'm'.repeat(6000) }],
     ['tags', { tags: names('a', 60) }, { tags: names('b', 60) }],
     ['hostnames', { hostnames: names('a', 150) }, { hostnames: names('b', 150) }],
-  ])('that would lose %s which people wrote is refused before anything changes', async (field, a, b) => {
+  ])('that would lose %s written by users is rejected before anything changes', async (field, a, b) => {
     const { store, reader } = opened();
     const { asset: from } = await store.createAsset({ name: 'a', ...a }, analyst);
     const { asset: into } = await store.createAsset({ name: 'b', ...b }, analyst);
@@ -299,7 +299,7 @@ describe('a merge', () => {
     ]);
   });
 
-  test('keeps notes that are as long as may be, by characters', async () => {
+  test('accepts notes of the maximum length, counted in characters', async () => {
     const { store } = opened();
     const { asset: from } = await store.createAsset({ name: 'a', notes: '😀'.repeat(4999) }, analyst);
     const { asset: into } = await store.createAsset({ name: 'b', notes: '😀'.repeat(4999) }, analyst);
@@ -307,7 +307,7 @@ describe('a merge', () => {
     expect([...asset.notes!]).toHaveLength(10_000);
   });
 
-  test('of an asset with itself is refused', async () => {
+  test('of an asset with itself is rejected', async () => {
     const { store } = opened();
     const { asset } = await store.createAsset({ name: 'a' }, analyst);
     await expect(store.mergeAssets(asset.id, asset.id, analyst)).rejects.toMatchObject({
@@ -318,7 +318,7 @@ describe('a merge', () => {
 });
 
 describe('a split', () => {
-  test('gives addresses with their past and services to a new asset, and the network doesn’t undo it', async () => {
+  test('moves addresses with their past and services to a new asset, and the network does not undo it', async () => {
     const open = opened();
     const { store, reader } = open;
     const seen = (at: number) =>
@@ -352,7 +352,7 @@ describe('a split', () => {
     expect(reader.assets.at('10.0.0.2', 0)).toBe(asset.id);
   });
 
-  test('of a MAC address takes along the addresses that it was seen with', async () => {
+  test('of a MAC address moves the addresses that it was seen with', async () => {
     const open = opened();
     const { store, reader } = open;
     const { asset } = await store.createAsset({ name: 'two', mac_addresses: [macA, macB] }, analyst);
@@ -369,7 +369,7 @@ describe('a split', () => {
     expect(holder(reader, '10.0.0.3').id).toBe(other.id);
   });
 
-  test('is refused for what isn’t its own, and where nothing would be left', async () => {
+  test('is rejected for unknown addresses, and if nothing would be left', async () => {
     const { store } = opened();
     const { asset } = await store.createAsset({ ip_addresses: ['10.0.0.1', '10.0.0.2'] }, analyst);
     await expect(store.splitAsset(asset.id, ['10.0.0.1', '10.0.0.9'], analyst)).rejects.toMatchObject({

@@ -11,14 +11,14 @@ import { assetsOf, historyOf, holder, inbound, macA, macB, sight } from './sight
 const v4 = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
 const v6 = (n: number) => `2001:db8::${(n >> 16).toString(16)}:${(n & 0xffff).toString(16)}`;
 
-/** Commits these sightings, some hundreds at a time, and waits until the inventory has them all. */
+/** Commits these sightings, some hundreds at a time, and waits until the inventory has processed them. */
 async function sightAll(open: Opened, sightings: readonly Sighting[]): Promise<void> {
   for (let i = 0; i < sightings.length; i += 500) await sight(open, sightings.slice(i, i + 500));
   const { inventoryTold } = tablesOf(open);
   await expect.poll(() => inventoryTold.getKeysCount(), { timeout: 60_000 }).toBe(0);
 }
 
-/** What the file holds, whoever reads it. */
+/** Opens the tables of the file separately. */
 function tablesOf({ dataDir }: Opened) {
   const root = openDatabase(join(dataDir, 'siem.mdb'), { readOnly: true, maxDbs: 64 });
   onTestFinished(() => root.close());
@@ -27,7 +27,7 @@ function tablesOf({ dataDir }: Opened) {
 
 const reached = async ({ store }: Opened) => (await store.status()).limits_reached;
 
-describe('what an attacker makes up is bounded, and said', () => {
+describe('data that an attacker makes up is bounded, and reported', () => {
   test('hosts', async () => {
     const { maxAssets } = limits;
     onTestFinished(() => void Object.assign(limits, { maxAssets }));
@@ -51,7 +51,7 @@ describe('what an attacker makes up is bounded, and said', () => {
     await expect(store.createAsset({ name: 'one more' }, analyst)).rejects.toMatchObject({
       code: 'CONFLICT',
     });
-    // So many rows are written within a second; people's changes, this one too, have them written at once.
+    // So many rows are written within a second; users' changes, including this one, write them at once.
     const { total } = reader.listAssets({ ...everything, sort: 'ip', per_page: 1 });
     expect(total).toBe(limits.maxAssets);
     await store.commit(batchOf([], { blocks: [inbound([{ dst_ip: v4(1), timestamp: start + 60_000 }])] }));
@@ -69,7 +69,7 @@ describe('what an attacker makes up is bounded, and said', () => {
   test.each([
     ['in order', 1],
     ['backwards', -1],
-  ])('MAC addresses of one address, %s: for a day none of them is believed', async (_, step) => {
+  ])('MAC addresses of one address, %s: for a day none of them is accepted', async (_, step) => {
     const open = opened();
     const day = 86_400_000;
     open.clock.now = start + 10 * day;
@@ -111,7 +111,7 @@ describe('what an attacker makes up is bounded, and said', () => {
     ).toBe(true);
   });
 
-  test('a laptop that had many addresses over the months is still one', async () => {
+  test('a laptop that had many addresses over the months is still one asset', async () => {
     const open = opened();
     open.clock.now = start + 100 * 86_400_000;
     const days = Array.from(
@@ -157,7 +157,7 @@ describe('what an attacker makes up is bounded, and said', () => {
     expect(tables.assetBindings.getKeysCount()).toBeLessThanOrEqual(limits.maxBindingsPerAddress);
     expect(tables.assetHistory.getKeysCount()).toBeLessThanOrEqual(2.2 * limits.maxAssetHistory);
     expect(Object.keys(await reached(open))).toEqual(['maxBindingsPerAddress', 'maxAssetHistory']);
-    // What people did stays.
+    // Users' changes stay.
     expect(historyOf(open.reader, asset.id)[0]).toMatchObject({
       action: 'created',
       by: { kind: 'principal' },

@@ -39,7 +39,7 @@ const ask = (changes: Partial<ListQuery>): ListQuery => ({ ...everything, sort: 
 const term = (field: string, ...values: (string | number)[]) => ask({ terms: [{ field, values }] });
 
 describe('lists of assets', () => {
-  test('are filtered by whatever they have', async () => {
+  test('are filtered by all attributes', async () => {
     const { reader } = await filled();
     const names = (query: ListQuery) =>
       resources<{ name: string }>(reader.listAssets(query)).map(({ attributes }) => attributes.name);

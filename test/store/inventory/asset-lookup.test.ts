@@ -13,7 +13,7 @@ const ips = ['10.0.0.1', '10.0.0.2', '10.0.0.3', 'fd00::1'] as const;
 const macs = ['00:1b:63:00:00:01', '00:1b:63:00:00:02', '00:1b:63:00:00:03'] as const;
 const minute = 60_000;
 
-/** A connection to one of the addresses that was answered, or what a person does to the n-th asset. */
+/** An answered connection to one of the addresses, or a user's change of the n-th asset. */
 type Step =
   | { readonly kind: 'seen'; readonly ip: string; readonly mac: string | undefined; readonly at: number }
   | { readonly kind: 'merge' | 'split' | 'remove' | 'give' | 'take'; readonly n: number; readonly m: number };
@@ -87,7 +87,7 @@ async function take(one: Step, store: Store, reader: StoreReader): Promise<void>
   }
 }
 
-/** What cannot be done to an asset as it is, isn't. */
+/** Tries a step; changes that are not possible in the current state are rejected. */
 async function attempt(one: Step, store: Store, reader: StoreReader): Promise<void> {
   try {
     await take(one, store, reader);
@@ -96,7 +96,7 @@ async function attempt(one: Step, store: Store, reader: StoreReader): Promise<vo
   }
 }
 
-/** Whose addresses were, by everything that can be asked. */
+/** Checks the owners of addresses by all reads. */
 function checked(reader: StoreReader): { generation: number; owners: Map<string, readonly Owner[]> } {
   const { assets } = reader;
   assets.refresh();
@@ -117,7 +117,7 @@ function checked(reader: StoreReader): { generation: number; owners: Map<string,
   return { generation, owners };
 }
 
-/** Lists by asset find the events that say they are the asset's. */
+/** Checks that lists by asset find the events that name it. */
 function checkEvents(reader: StoreReader): void {
   const list = (values?: string[]) => {
     const terms = values === undefined ? [] : [{ field: 'dst_asset_id', values }];
@@ -139,7 +139,7 @@ function checkEvents(reader: StoreReader): void {
     expect(list([id])).toEqual(all.filter(({ attributes }) => attributes.dst_asset_id === id));
 }
 
-/** The same of alerts, which are about both ends. */
+/** As `checkEvents`, for alerts, which concern both ends. */
 function checkAlerts(reader: StoreReader): void {
   const list = (values?: string[]) =>
     resources<Alert>(
@@ -159,7 +159,7 @@ function checkAlerts(reader: StoreReader): void {
     expect(list([id])).toEqual(all.filter(({ attributes }) => attributes.asset_ids.includes(id)));
 }
 
-test('owners, ranges, events and alerts agree, whatever happens, and no answer changes without the generation', async () => {
+test('owners, ranges, events and alerts agree, whatever happens, and no result changes without the generation', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {
       const { store, reader } = opened();

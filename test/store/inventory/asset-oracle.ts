@@ -1,14 +1,17 @@
 /**
- * Whose addresses are, the slow and plain way: every address has a list of turns, every asset is an object that is
+ * A naive implementation of address ownership: every address has a list of turns, every asset is an object
  * compared by identity, and nothing is cached or written.
  */
 export interface Machine {
   readonly source: string;
   state: string;
   macs: string[];
-  /** People changed it: the network alone takes nothing away from it. */
+  /** A user changed it: the network alone removes nothing from it. */
   isByPeople: boolean;
-  /** Addresses that the network gave it since people last gave it one, merged or split it; undefined when they never did. */
+  /**
+   * Addresses assigned by the network since a user last assigned one, merged or split it; undefined if no
+   * user did.
+   */
   joined?: Set<string>;
 }
 
@@ -27,7 +30,7 @@ const longestPauseMs = 3_600_000;
 export class AssetOracle {
   machines: Machine[] = [];
   turns = new Map<string, Turn[]>();
-  /** By MAC address: whose it is, and whether it identifies nothing. */
+  /** By MAC address: its owner, and whether it identifies nothing. */
   macs = new Map<string, { owner: Machine | undefined; gateway: boolean; byPeople: boolean }>();
 
   ownerAt(ip: string, time: number): Machine | undefined {
@@ -104,7 +107,7 @@ export class AssetOracle {
     this.#give(usable, machine, false);
   }
 
-  /** Only memory has it. */
+  /** This state is only in memory. */
   forgetUse(): void {
     for (const turns of this.turns.values()) for (const turn of turns) turn.use = undefined;
   }
@@ -236,10 +239,10 @@ export class AssetOracle {
     other.macs = macs;
   }
 
-  /** Current addresses in the order in which they came: the first is what a gateway keeps. */
+  /** Current addresses in order of assignment: the first is the one that a gateway keeps. */
   readonly order = new Map<Machine, string[]>();
 
-  /** A device without an address of its own, that was only ever known by this MAC address, is the machine. */
+  /** Merges a device without an address, known only by this MAC address, into the machine. */
   #absorb(mac: string, machine: Machine): void {
     const known = this.macs.get(mac);
     const device = known?.owner;

@@ -13,8 +13,8 @@ const actions = (history: readonly AssetHistory[]) =>
     [action, ip_address ?? mac_address ?? hostname].filter((part) => part !== undefined).join(' '),
   );
 
-describe('what the network shows', () => {
-  test('a host is a staged asset, named by its address, with a history', async () => {
+describe('the network inventory', () => {
+  test('makes a host a staged asset, named by its address, with a history', async () => {
     const open = opened();
     await see(open, { ip: '10.0.0.1', at: start }, { ip: '10.0.0.1', at: start + minute });
     const [asset, ...others] = assetsOf(open.reader);
@@ -51,7 +51,7 @@ describe('what the network shows', () => {
     expect(open.reader.getAsset('nothing')).toBeUndefined();
   });
 
-  test('a host that was seen at the very beginning of time was seen', async () => {
+  test('accepts a host that was seen at the very beginning of time', async () => {
     const open = opened();
     const { store, reader } = open;
     const beginning = new Date(0).toISOString();
@@ -68,7 +68,7 @@ describe('what the network shows', () => {
     expect(merged).toMatchObject(seen);
   });
 
-  test('an address that moves between two MAC addresses is two assets with a history', async () => {
+  test('makes two assets with a history of an address that moves between two MAC addresses', async () => {
     const open = opened();
     open.clock.now = start + 10 * hour;
     await see(
@@ -112,7 +112,7 @@ describe('what the network shows', () => {
     ]);
   });
 
-  test('within one block of events, too, whatever their order there', async () => {
+  test('does so within one block of events, too, in any order', async () => {
     const open = opened();
     await open.store.commit(
       batchOf([], {
@@ -128,7 +128,7 @@ describe('what the network shows', () => {
     expect(assetsOf(open.reader)).toHaveLength(2);
   });
 
-  test('a machine with one address after the other is one asset with both', async () => {
+  test('makes one asset of a machine with one address after the other', async () => {
     const open = opened();
     await see(open, { ip: '10.0.0.1', mac: macA }, { ip: '10.0.0.2', mac: macA, at: start + hour });
     const [asset, ...others] = assetsOf(open.reader);
@@ -142,7 +142,7 @@ describe('what the network shows', () => {
     expect(holder(open.reader, '10.0.0.2')).toMatchObject({ id: asset!.id, ip_addresses: ['10.0.0.2'] });
   });
 
-  test('MAC before IP: what a person entered by its address is the machine that is seen there', async () => {
+  test('finds the machine of an asset that a user entered by its address before its MAC address was known', async () => {
     const open = opened();
     const { asset } = await open.store.createAsset({ name: 'db', ip_addresses: ['10.0.0.1'] }, analyst);
     await see(open, { ip: '10.0.0.1', mac: macA }, { ip: '10.0.0.7', mac: macA, at: start + minute });
@@ -157,7 +157,7 @@ describe('what the network shows', () => {
     ]);
   });
 
-  test('virtual, group and broken MAC addresses identify nothing', async () => {
+  test('ignores virtual, group and invalid MAC addresses', async () => {
     const open = opened();
     const useless = ['00:00:5e:00:01:01', '01:00:5e:00:00:01', 'ff:ff:ff:ff:ff:ff', '00:00:00:00:00:00'];
     await see(
@@ -171,7 +171,7 @@ describe('what the network shows', () => {
     expect(assetsOf(open.reader).every(({ mac_addresses }) => mac_addresses.length === 0)).toBe(true);
   });
 
-  test('the MAC address of an external end is a gateway’s, and never an asset’s again', async () => {
+  test('treats the MAC address of an external end as a gateway’s, and never as an asset’s again', async () => {
     const open = opened();
     await see(
       open,
@@ -185,7 +185,7 @@ describe('what the network shows', () => {
       batchOf([], { blocks: [inbound(hosts.map((n) => ({ ...external, src_ip: `198.51.100.${n}` })))] });
     await open.store.commit(from(7));
     await open.store.commit(from(7, 8));
-    // So far it may be forged.
+    // It may be forged so far.
     expect(assetsOf(open.reader)).toHaveLength(2);
     await open.store.commit(from(9));
     const assets = assetsOf(open.reader);
@@ -209,7 +209,7 @@ describe('what the network shows', () => {
     expect(assetsOf(open.reader)).toHaveLength(5);
   });
 
-  test('services go with the addresses that a gateway was taken for', async () => {
+  test('moves services with the addresses that were attributed to a gateway', async () => {
     const open = opened();
     const block = inbound([
       { dst_ip: '10.0.0.1', dst_mac: macA, dst_port: 22 },
@@ -227,7 +227,7 @@ describe('what the network shows', () => {
     ]);
   });
 
-  test('a retired asset that is seen again stays retired, and its history says so once', async () => {
+  test('keeps a retired asset retired when it is seen again, and records that once', async () => {
     const open = opened();
     await see(open, { ip: '10.0.0.1' });
     const { id } = holder(open.reader, '10.0.0.1');
@@ -242,7 +242,7 @@ describe('what the network shows', () => {
     expect(actions(historyOf(open.reader, id)).filter((action) => action === 'seen_again')).toHaveLength(1);
   });
 
-  test('names by trust, the system, and what is no name', async () => {
+  test('sets names by trust, the system, and ignores invalid names', async () => {
     const open = opened();
     await see(open, { ip: '10.0.0.1', mac: macA });
     await sight(
@@ -267,7 +267,7 @@ describe('what the network shows', () => {
     expect(after).toMatchObject({ name: 'Ana’s', hostnames: ['ana'], os: 'BeOS' });
   });
 
-  test('a device of which only the MAC address is told', async () => {
+  test('makes an asset of a device of which only the MAC address is known', async () => {
     const open = opened();
     await sight(open, [{ kind: 'host', mac: macA, at: start }]);
     expect(assetsOf(open.reader)).toMatchObject([{ name: macA, mac_addresses: [macA], ip_addresses: [] }]);
@@ -275,7 +275,7 @@ describe('what the network shows', () => {
     expect(assetsOf(open.reader)).toMatchObject([{ name: '10.0.0.1', mac_addresses: [macA] }]);
   });
 
-  test('a clock that is ahead keeps no address', async () => {
+  test('binds no address by a clock that is ahead', async () => {
     const open = opened();
     await see(open, { ip: '10.0.0.1', mac: macA, at: Date.UTC(9999, 0) });
     await see(open, { ip: '10.0.0.1', mac: macB, at: start + limits.maxClockLeadMs + 1 });
@@ -284,7 +284,7 @@ describe('what the network shows', () => {
     expect(holder(open.reader, '10.0.0.1').mac_addresses).toEqual([macB]);
   });
 
-  test('all of it is what the contract says, and the same after a restart', async () => {
+  test('conforms to the contract, and is the same after a restart', async () => {
     const open = opened();
     await see(
       open,

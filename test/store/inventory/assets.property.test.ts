@@ -39,7 +39,7 @@ type Op =
 
 const ip = fc.constantFrom(...ips);
 const mac = fc.constantFrom(...macs);
-/** Some pauses are longer than the use of an address goes on for. No clock is far ahead. */
+/** Some pauses are longer than the use of an address lasts. No clock is far ahead. */
 const stepMs = 40 * minute;
 const at = fc.integer({ min: -6, max: 6 }).map((offset) => start + offset * (offset < 0 ? stepMs : 1));
 const times = Array.from({ length: 24 }, (_, i) => start + (i - 8) * (i < 8 ? stepMs : 1));
@@ -76,7 +76,7 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ op: 'restart' as const }) },
 );
 
-/** A store and the oracle beside it. */
+/** A store and its oracle. */
 class World {
   readonly oracle = new AssetOracle();
   readonly #dataDir = mkdtempSync(join(tmpdir(), 'candor-assets-'));
@@ -112,7 +112,8 @@ class World {
           }),
         );
         if (op.broken) {
-          // The transaction is undone when its sightings are in memory already; the neighbours are committed.
+          // The transaction is aborted when its sightings are already in memory; the other calls are
+          // committed.
           const broken = this.#store.commit(batchOf([finding({ timestamp: Number.NaN })], { sightings }));
           const next = this.#store.commit(batchOf([]));
           await expect(broken).rejects.toThrow(RangeError);
@@ -245,7 +246,7 @@ class World {
     expect(total).toBe(oracle.machines.length);
   }
 
-  /** Which asset stands for which machine: by its addresses, now or ever, or by its MAC addresses. */
+  /** Maps machines to assets by their current or earlier addresses, or by their MAC addresses. */
   #ids(): Map<Machine, string> {
     const { assets } = this.#reader;
     assets.refresh();
@@ -300,7 +301,7 @@ class World {
     return stays.length === 0 && macs.length === machine.macs.length;
   }
 
-  /** Whether the change was refused, which it is when it should be. */
+  /** Whether the change was rejected, which is asserted if it should be. */
   async #refused(change: Promise<unknown>, should: boolean): Promise<boolean> {
     if (should) await expect(change).rejects.toMatchObject({ code: 'CONFLICT' });
     else await change;
@@ -310,7 +311,7 @@ class World {
 
 const isSame = (a: readonly string[], b: readonly string[]) => [...a].sort().join() === [...b].sort().join();
 
-test('assets are what a plain account of the same sightings and changes says, over restarts and undone transactions', async () => {
+test('assets equal those of a naive implementation after the same sightings and changes, across restarts and aborted transactions', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(op, { minLength: 1, maxLength: 25 }), async (ops) => {
       const world = new World();
@@ -326,7 +327,7 @@ test('assets are what a plain account of the same sightings and changes says, ov
     {
       numRuns: 25,
       examples: [
-        // A MAC address that takes an address over in the very moment in which another was first seen there.
+        // A MAC address takes over an address at the very moment at which another was first seen there.
         [
           [
             {
@@ -347,7 +348,8 @@ test('assets are what a plain account of the same sightings and changes says, ov
             },
           ],
         ],
-        // What people made of a MAC address alone stays, where the network would take it for a device without an address.
+        // Users' changes of an asset that is only a MAC address stay, where the network would treat it as a
+        // device without an address.
         [
           [
             { op: 'seen', broken: false, hosts: [{ ip: '10.0.0.1', mac: '00:1b:63:00:00:01', at: start }] },

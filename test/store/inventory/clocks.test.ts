@@ -6,7 +6,7 @@ import { limits } from '../../../src/limits.ts';
 import { everything, opened, resources, start } from '../opened.ts';
 import { batch, ssh } from './traffic.ts';
 
-/** What the lists say of times, after these connections and sightings. */
+/** Returns the times in lists after these connections and sightings. */
 async function times(changes: Partial<NetworkRecord>, sightings: Parameters<typeof batch>[1] = {}) {
   const { store, reader, clock } = opened();
   clock.now = start;
@@ -27,12 +27,12 @@ test.each([1e300, 8.7e15, 1e9])('a duration of %d ms ends no later than now', as
   expect(await times({ duration_ms })).toEqual({ asset: seen, service: seen });
 });
 
-test('what a sensor saw in the future was seen now', async () => {
+test('a sighting in the future counts as seen now', async () => {
   const seen = { first_seen: latest, last_seen: latest };
   expect(await times({ timestamp: Date.UTC(9999, 11, 31) })).toEqual({ asset: seen, service: seen });
 });
 
-test('what records of services and names tell of the future is of now', async () => {
+test('service and name records from the future count as seen now', async () => {
   const at = Date.UTC(9999, 11, 31);
   const service = { kind: 'service', ip: '10.0.0.1', port: 22, transport: 'tcp', at } as const;
   const name = { kind: 'name', ip: '10.0.0.1', name: 'pinned', from: 'dns', at } as const;

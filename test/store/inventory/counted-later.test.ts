@@ -13,7 +13,7 @@ import { batch, block, counted, countedOfEvents, ssh } from './traffic.ts';
 
 const address = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
 
-/** A body of connections to so many hosts, each another: far more than one transaction counts. */
+/** A body of connections to this many distinct hosts: far more than one transaction processes. */
 function bodyOf(hosts: number, sightings: readonly Sighting[] = []) {
   const blocks: ArrayBuffer[] = [];
   for (let from = 0; from < hosts; from += limits.maxBlockRows) {
@@ -25,7 +25,7 @@ function bodyOf(hosts: number, sightings: readonly Sighting[] = []) {
 
 const many = 16_000;
 
-test('a body of hosts that nobody knew is acknowledged first and counted little by little, each event once', async () => {
+test('a body of unknown hosts is acknowledged first and processed gradually, each event once', async () => {
   const { store, reader } = opened();
   await store.commit(bodyOf(many));
   const first = await store.status();
@@ -43,7 +43,7 @@ test('a body of hosts that nobody knew is acknowledged first and counted little 
   expect(await store.status()).toMatchObject({ assets: many + 1, services: many + 5 });
 }, 120_000);
 
-test('what sensors told beside events that wait is taken in after them, over a restart too', async () => {
+test('sightings of pending events are processed after them, across a restart too', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-counted-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const open = () => openStore({ dataDir, alertWindowMs: hour, clock: () => start });
@@ -82,7 +82,7 @@ test('what sensors told beside events that wait is taken in after them, over a r
   await again.close();
 }, 120_000);
 
-test('what people change is planned on all events that were stored before', async () => {
+test("users' changes are planned after all events stored before", async () => {
   const { store } = opened();
   await store.commit(bodyOf(many));
   const taken = store.createAsset({ name: 'mine', ip_addresses: [address(many - 1)] }, analyst);
@@ -90,14 +90,14 @@ test('what people change is planned on all events that were stored before', asyn
   expect((await store.status()).assets).toBe(many);
 }, 120_000);
 
-test('what people change does not wait for what is stored after it', async () => {
+test("users' changes do not wait for events stored later", async () => {
   const { store } = opened();
   await store.commit(bodyOf(many));
   let isChanged = false;
   const change = store.createAsset({ name: 'mine', ip_addresses: ['10.250.0.1'] }, analyst).finally(() => {
     isChanged = true;
   });
-  // More comes all the time than is counted.
+  // More events arrive all the time than are processed.
   const body = 3000;
   let commits = 0;
   while (!isChanged && commits < 200) {
@@ -108,7 +108,7 @@ test('what people change does not wait for what is stored after it', async () =>
   expect((await change).asset.name).toBe('mine');
 }, 120_000);
 
-test('counting goes on after a transaction was undone, without another batch', async () => {
+test('processing continues after an aborted transaction, without another batch', async () => {
   const { store, reader } = opened();
   const sightings: Sighting[] = [
     { kind: 'service', ip: address(many - 1), port: 22, transport: 'tcp', product: 'OpenSSH', at: start },
@@ -133,7 +133,7 @@ test('counting goes on after a transaction was undone, without another batch', a
   ]);
 }, 120_000);
 
-test('what sensors told of very many hosts is taken in little by little, too', async () => {
+test('sightings of very many hosts are processed gradually, too', async () => {
   const { store } = opened();
   const sightings = Array.from({ length: many }, (_, n): Sighting => {
     return { kind: 'host', ip: address(n), at: start };
@@ -143,7 +143,7 @@ test('what sensors told of very many hosts is taken in little by little, too', a
   await expect.poll(async () => (await store.status()).assets, { timeout: 60_000 }).toBe(many);
 }, 120_000);
 
-test('a device that turns out to be a known host is gone at once, however much waits to be written', async () => {
+test('a device that turns out to be a known host is removed at once, however much is waiting to be written', async () => {
   const { store, reader } = opened();
   const mac = '00:1b:63:01:02:03';
   const ip = '10.240.0.1';

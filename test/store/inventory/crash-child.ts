@@ -3,8 +3,8 @@ import { openStore } from '../../../src/store/lmdb/store.ts';
 import { batch, ssh } from './traffic.ts';
 
 /**
- * Commits batches of connections to many ports of many hosts, part of them reported again, now and then so many that
- * the inventory waits to be written; prints each batch that is acknowledged.
+ * Commits batches of connections to many ports of many hosts, some of them reported again, from time to time
+ * so many that the inventory postpones its write; prints each acknowledged batch.
  */
 const [dataDir, from] = process.argv.slice(2);
 const store = openStore({ dataDir: dataDir!, alertWindowMs: 3_600_000 });
@@ -16,7 +16,7 @@ async function commit(number: number): Promise<void> {
       src_ip: `192.0.2.${(number + i) % 200}`,
       dst_ip: `10.0.${number % 3}.${i % 250}`,
       dst_port: 1 + (i % 997),
-      // Every other one was reported before, or will be.
+      // Every other connection was reported before, or will be.
       ...(i % 3 === 0 ? {} : { connection_id: `C${Math.floor(number / 2)}-${i}` }),
     }),
   ).map((record, i) =>

@@ -1,7 +1,7 @@
 /**
- * `node full-disk-child.ts <folder>`: a store on a small volume that is its own. Commits batches until the volume is
- * full in the midst of one, a few times more, then enlarges the volume and goes on. Prints what was counted after each,
- * as JSON lines.
+ * `node full-disk-child.ts <folder>`: a store on a small dedicated volume. Commits batches until the volume
+ * fills up during one, a few times more, then enlarges the volume and continues. Prints the counts after
+ * each, as JSON lines.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -15,7 +15,7 @@ import { batch, counted, countedOfEvents, ssh } from './traffic.ts';
 const [volume = ''] = process.argv.slice(2);
 const dataDir = join(volume, 'data');
 mkdirSync(dataDir);
-/** The reserve is put out of action: only what has no room at all is refused. */
+/** Disables the reserve: only writes without any room are rejected. */
 const freeBytes = () => {
   const { bavail, bsize } = statfsSync(volume);
   return bavail * bsize < 2 ** 20 ? 0 : Number.POSITIVE_INFINITY;
@@ -24,10 +24,10 @@ const open = () => openStore({ dataDir, alertWindowMs: 3_600_000, freeBytes });
 let store = open();
 const reader = openReader(dataDir);
 
-/** Text that takes room on the disk. */
+/** Random text that uses disk space. */
 const filling = () => randomBytes(300).toString('hex');
 
-/** Two calls in one transaction, with a connection that both report. */
+/** Makes two calls in one transaction, with a connection that both report. */
 function commit(number: number): Promise<PromiseSettledResult<unknown>[]> {
   const part = (from: number, rows: number) =>
     batch(

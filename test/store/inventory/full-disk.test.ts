@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { inVolume, mayMount } from '../small-volume.ts';
 
 describe.skipIf(!mayMount())('a full disk', () => {
-  test('takes nothing of the inventory away that belongs to a stored event, and adds nothing', () => {
+  test('loses nothing of the inventory that belongs to a stored event, and adds nothing', () => {
     const child = new URL('full-disk-child.ts', import.meta.url).pathname;
     const output = inVolume(16, 'exec "$1" "$2" "$0"', process.execPath, child);
     const told = output

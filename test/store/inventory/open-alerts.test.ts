@@ -12,7 +12,7 @@ const on = (ip: string, more: Parameters<typeof finding>[0] = {}) =>
   finding({ src_ip: '198.51.100.1', dst_ip: ip, severity: 'critical', ...more });
 
 describe('open alerts of an asset', () => {
-  test('count at either end while they are new or in progress, with the risk that they are', async () => {
+  test('count at either end while they are new or in progress, with their risk', async () => {
     const open = opened();
     const { store, reader } = open;
     await see(open, { ip: '10.0.0.1' }, { ip: '10.0.0.2' });
@@ -50,7 +50,7 @@ describe('open alerts of an asset', () => {
     expect(open.reader.getAsset(id)).toMatchObject({ risk_score: 68 });
   });
 
-  test('are those of the time in which the address was its own, and go with it', async () => {
+  test('are those of the time in which it had the address, and move with it', async () => {
     const open = opened();
     const { store, reader } = open;
     await see(open, { ip: '10.0.0.1', mac: macA });
@@ -63,7 +63,7 @@ describe('open alerts of an asset', () => {
     const second = holder(reader, '10.0.0.1').id;
     expect(reader.getAsset(first)).toMatchObject({ open_alerts: 1 });
     expect(reader.getAsset(second)).toMatchObject({ open_alerts: 1 });
-    // The first alert goes on, in the time of the other asset.
+    // The first alert continues, in the time of the other asset.
     await store.commit(batchOf([on('10.0.0.1', { timestamp: start + hour })]));
     expect(reader.getAsset(first)).toMatchObject({ open_alerts: 0, risk_score: 0 });
     expect(reader.getAsset(second)).toMatchObject({ open_alerts: 2 });
@@ -74,14 +74,14 @@ describe('open alerts of an asset', () => {
     expect(reader.getAsset(asset.id)).toMatchObject({ open_alerts: 2, risk_level: 'critical' });
   });
 
-  test('are known of alerts that are older than the asset', async () => {
+  test('include alerts that are older than the asset', async () => {
     const open = opened();
     await open.store.commit(batchOf([on('10.0.0.1')]));
     await see(open, { ip: '10.0.0.1' });
     expect(holder(open.reader, '10.0.0.1')).toMatchObject({ open_alerts: 1 });
   });
 
-  /** What is done to the file of a store that is closed: as an older version, or a crash, would have left it. */
+  /** Changes to the file of a closed store: its state after an older version, or after a crash. */
   const left: Record<string, (root: RootDatabase) => void> = {
     'a file from before there was an index of them': (root) => {
       for (const name of ['open-alerts', 'asset-risks', 'risk-ranks', 'risk-falls', 'asset-counters'])
@@ -116,7 +116,7 @@ describe('open alerts of an asset', () => {
     }
   });
 
-  test('of one address are counted exactly, however many', async () => {
+  test('of one address are counted exactly, however many there are', async () => {
     const open = opened();
     await see(open, { ip: '10.0.0.1' });
     const many = Array.from({ length: 300 }, (_, i) => on('10.0.0.1', { rule_id: `${i}`, severity: 'low' }));

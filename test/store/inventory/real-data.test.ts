@@ -12,7 +12,7 @@ type Found = Map<string, { connections: number; clients: Set<string> }>;
 
 const established = ['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR'];
 
-/** What the issue says of evidence, over the lines as they are, one after the other. */
+/** A naive evaluation of the lines, one after the other. */
 function servicesIn(
   lines: readonly Line[],
   isHome: (ip: string) => boolean,
@@ -91,7 +91,7 @@ const sets = [
 
 describe.skipIf(!hasShared)('real sensor data', () => {
   test.each(sets)(
-    'of $name: hosts and services as counted line by line',
+    'of $name: hosts and services equal a count line by line',
     async ({ files, networks, isHome }) => {
       const lines = linesOf(files);
       const wanted = servicesIn(
@@ -105,7 +105,7 @@ describe.skipIf(!hasShared)('real sensor data', () => {
         expect(Object.keys(got).sort()).toEqual(Object.keys(want).sort());
         for (const [key, { connections, clients }] of Object.entries(want)) {
           expect(got[key], key).toMatchObject({ connections });
-          // Beyond 4,096 clients they are estimated.
+          // Above 4,096 clients the count is an estimate.
           if (clients <= 4096) expect(got[key]!.clients, key).toBe(clients);
           else expect(Math.abs(got[key]!.clients / clients - 1), key).toBeLessThan(0.05);
         }

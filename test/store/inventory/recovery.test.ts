@@ -22,7 +22,7 @@ function folder(): string {
 
 const open = (dataDir: string) => openStore({ dataDir, alertWindowMs: hour });
 
-/** Opens the folder anew and reads what it counted, and what it should have. */
+/** Opens the folder again and returns the actual and the expected counts. */
 async function reopened(dataDir: string) {
   const store = open(dataDir);
   const reader = openReader(dataDir);
@@ -43,7 +43,7 @@ async function runAndKill(dataDir: string, from: number, acks: number): Promise<
   await done;
 }
 
-test('kill -9 at random moments: every stored event is counted, once', async () => {
+test('kill -9 at random moments: every stored event is counted once', async () => {
   const dataDir = folder();
   for (let round = 0; round < 3; round++) {
     await runAndKill(dataDir, (round + 1) * 10_000 + round, 6 + round);
@@ -70,7 +70,7 @@ describe('a connection that is reported again counts once', () => {
   });
 });
 
-test('an event that came before under its id is not counted again', async () => {
+test('an event with a known id is not counted again', async () => {
   const { store, reader } = opened();
   const id = '01900000-0000-7000-8000-000000000001';
   await store.commit(batch([ssh({ id })]));
@@ -82,10 +82,10 @@ test('an event that came before under its id is not counted again', async () => 
   });
 });
 
-test('a transaction that was undone counts nothing; what came with it and was kept, once', async () => {
+test('an aborted transaction counts nothing; committed calls of its group count once', async () => {
   const { store, reader } = opened();
   await store.commit(batch([ssh({ connection_id: 'before' })]));
-  // A finding of an event that isn't there is a bug: its call fails in the midst of the group's transaction.
+  // A finding of a missing event is a bug: its call fails in the middle of the group's transaction.
   const broken = batch([ssh({ connection_id: 'lost' })], {
     findings: [finding({ event: { block: 7, row: 0 } })],
   });
@@ -100,7 +100,7 @@ test('a transaction that was undone counts nothing; what came with it and was ke
   expect(await store.status()).toMatchObject({ assets: 1, services: 1 });
 });
 
-test('a folder from before there was an inventory gets one when it is opened', async () => {
+test('a folder without an inventory gets one when it is opened', async () => {
   const dataDir = folder();
   const store = open(dataDir);
   for (let i = 0; i < 30; i++)
@@ -128,7 +128,7 @@ test('a folder from before there was an inventory gets one when it is opened', a
   expect(again.status).toMatchObject({ assets: 1, services: 50 });
 });
 
-test('more rows than a commit takes along are there after the pause, and after a close', async () => {
+test('rows beyond the limit of a commit are written after the pause, and on close', async () => {
   const { store, reader, dataDir } = opened();
   const many = (from: number) =>
     Array.from({ length: 8000 }, (_, i) =>
@@ -149,7 +149,7 @@ test('more rows than a commit takes along are there after the pause, and after a
   expect(got).toEqual(want);
 }, 120_000);
 
-test('when hosts were seen last is right over undone transactions and restarts, however many they are', async () => {
+test('the time last seen is right across aborted transactions and restarts, however many hosts there are', async () => {
   const { store, dataDir } = opened();
   const last = new Map<string, number>();
   const seen = (from: number, hosts: number, at: number) =>
@@ -160,7 +160,7 @@ test('when hosts were seen last is right over undone transactions and restarts, 
         return ssh({ dst_ip, timestamp: at });
       }),
     );
-  // What a sensor says of a host has everything written that is known.
+  // A sighting of a host forces a write of everything in memory.
   const sightings = [{ kind: 'host', ip: '10.1.0.0', at: start }] as const;
   const commit = (...blocks: ArrayBuffer[]) => store.commit({ ...batch([], { sightings }), blocks });
   await commit(seen(0, 5000, start));

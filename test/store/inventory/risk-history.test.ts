@@ -11,7 +11,7 @@ const ip = '10.0.0.1';
 const most = limits.maxRiskChanges;
 let open: Opened;
 
-/** One asset, with one high alert at once. */
+/** Creates one asset with one high alert. */
 async function atRisk(): Promise<string> {
   open = opened();
   await see(open, { ip });
@@ -22,7 +22,7 @@ async function atRisk(): Promise<string> {
 const become = (id: string, criticality: Asset['criticality']) =>
   open.store.changeAsset(id, { criticality }, analyst);
 
-test('is told from the start of the window, with what held then', async () => {
+test('starts at the start of the window, with the score at that time', async () => {
   const id = await atRisk();
   const asked = (ms: number) => {
     const { points, ...rest } = riskHistory(open.reader, {
@@ -51,7 +51,7 @@ test('is told from the start of the window, with what held then', async () => {
     [0, 73],
     [hour, 57],
   ]);
-  // A window that begins at the very change, and one behind all changes.
+  // A window that begins exactly at the change, and one after all changes.
   expect(asked(24 * hour)).toMatchObject({ points: [[hour, 57]], highest: 57 });
   expect(asked(24 * hour - 1)).toMatchObject({
     points: [
@@ -63,7 +63,7 @@ test('is told from the start of the window, with what held then', async () => {
   expect(asked(48 * hour)).toMatchObject({ points: [[25 * hour, 57]], score: 57 });
 });
 
-test('of an asset whose risk never changed is what it is, and of none there is none', async () => {
+test('of an asset whose risk never changed is its current score, and is absent for an unknown asset', async () => {
   open = opened();
   await see(open, { ip });
   const { id } = holder(open.reader, ip);
@@ -74,7 +74,7 @@ test('of an asset whose risk never changed is what it is, and of none there is n
   expect(riskHistory(open.reader, { assetId: analyst.id, ...query })).toBeUndefined();
 });
 
-test('is there after a restart, and goes with its asset', async () => {
+test('survives a restart, and is removed with its asset', async () => {
   const id = await atRisk();
   await become(id, 'critical');
   const before = open.reader.riskHistory(id, 0, start);
@@ -89,7 +89,7 @@ test('is there after a restart, and goes with its asset', async () => {
   await store.close();
 });
 
-test('keeps its order where the clock is set back', async () => {
+test('stays in order when the clock is set back', async () => {
   const id = await atRisk();
   open.clock.now -= 24 * hour;
   await become(id, 'low');
@@ -104,7 +104,7 @@ test('keeps its order where the clock is set back', async () => {
   });
 });
 
-test('that somebody lets flutter is bounded, and loses neither its past nor how high it was', async () => {
+test('that fluctuates quickly is bounded, and loses neither its past nor its highest score', async () => {
   const id = await atRisk();
   const past = Array.from({ length: 20 }, (_, day) => start + day * 24 * hour);
   for (const [i, at] of past.entries()) {

@@ -98,7 +98,7 @@ async function run(open: Opened, todo: Operation): Promise<void> {
   }
 }
 
-/** The same from all alerts and all assets, by whose the addresses were. */
+/** Computes the same from all alerts and all assets, by the owners of addresses. */
 function plain(open: Opened) {
   const { reader, clock } = open;
   reader.assets.refresh();
@@ -130,7 +130,7 @@ function plain(open: Opened) {
   return { assets, none: { ids: none.map(({ id }) => id).toSorted(), score: riskOf(none, 'medium') } };
 }
 
-/** By asset, and by time: the last score that was stored at it. */
+/** By asset, and by time: the last score stored then. */
 type Told = Map<string, Map<number, number>>;
 
 function noteRisks({ reader, clock }: Opened, told: Told): void {
@@ -142,7 +142,7 @@ function noteRisks({ reader, clock }: Opened, told: Told): void {
   }
 }
 
-/** Their histories tell at each time what the assets told then. */
+/** Checks that histories have the assets' scores at each time. */
 function expectHistories({ reader, clock }: Opened, told: Told): void {
   for (const [id, scores] of told) {
     const { held = 0, changes } = reader.riskHistory(id, start, clock.now);
@@ -157,7 +157,7 @@ function expectHistories({ reader, clock }: Opened, told: Told): void {
   }
 }
 
-test('risk is that of the alerts that weigh, whatever happens to alerts, assets and addresses', async () => {
+test('risk is that of the contributing alerts, whatever happens to alerts, assets and addresses', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 25 }), async (todo) => {
       const open = opened();
@@ -178,7 +178,7 @@ test('risk is that of the alerts that weigh, whatever happens to alerts, assets 
       expect(wanted.none.ids).toEqual(expect.arrayContaining(named));
       const highest = Math.max(0, wanted.none.score, ...atRisk.map(({ score }) => score));
       expect(risk.score).toBeGreaterThanOrEqual(highest);
-      // What is stored is what it was when something of it last changed, or less: the clock moved without its timers.
+      // The stored score is that of the last change of an input, or lower: the clock moved without timers.
       for (const { id, score } of wanted.assets)
         expect(open.reader.getAsset(id)!.risk_score).toBeGreaterThanOrEqual(score);
       await open.store.close();
@@ -187,7 +187,7 @@ test('risk is that of the alerts that weigh, whatever happens to alerts, assets 
   );
 }, 120_000);
 
-test('the start of the clock in these tests has no part in a score', () => {
+test('the start of the clock in these tests does not influence a score', () => {
   for (const at of [0, start, 8.64e15])
     expect(assetRisk([{ score: 47, rank: rankOf(47, at) }], 'medium', at)).toBe(47);
   expect(scoreOf(0)).toBe(0);

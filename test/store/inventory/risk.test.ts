@@ -22,7 +22,7 @@ const scoreOf = ({ reader, clock }: Pick<Opened, 'reader' | 'clock'>) =>
 const sum = (parts: readonly { readonly points: number }[]) =>
   parts.reduce((total, { points }) => total + points, 0);
 
-/** What is shown is what lists show, in their order, and adds up. */
+/** Checks that the risk score shows the same as lists, in the same order, and adds up. */
 function expectAgreement(risk: RiskScore, reader: StoreReader): void {
   const listed = assetsOf(reader).filter(({ risk_score }) => risk_score > 0);
   expect(risk.entities_at_risk).toBe(listed.length);
@@ -41,11 +41,11 @@ function expectAgreement(risk: RiskScore, reader: StoreReader): void {
 }
 
 describe('as time passes', () => {
-  // Flushes and the rest of the store keep the timers that they have.
+  // Flushes and other parts of the store keep their real timers.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
-  /** The clock goes on by as much, and so do the timers that look at it, until nothing more is due. */
+  /** Advances the clock, and the timers that depend on it, until nothing more is due. */
   async function pass(clock: Opened['clock'], ms: number): Promise<void> {
     clock.now += ms;
     for (let step = 0; step < 6; step++) {
@@ -54,7 +54,7 @@ describe('as time passes', () => {
     }
   }
 
-  test('stored scores fall by themselves, and lists agree with the risk score', async () => {
+  test('stored scores fall automatically, and lists agree with the risk score', async () => {
     const open = opened();
     const { store, reader, clock } = open;
     await see(open, { ip: '10.0.0.1' }, { ip: '10.0.0.2' }, { ip: '10.0.0.3' });
@@ -69,7 +69,7 @@ describe('as time passes', () => {
       await pass(clock, 7 * day);
     }
     expect(seen).toEqual([99, 90, 68, 44, 25, 13, 7, 4]);
-    // Alerts are open as long as nobody closes them, however old.
+    // Alerts stay open until they are closed, however old.
     expect(holder(reader, '10.0.0.1')).toMatchObject({ open_alerts: 1, version: 1 });
     await pass(clock, 52 * 7 * day);
     expect(holder(reader, '10.0.0.2')).toMatchObject({ open_alerts: 2, risk_score: 0, risk_level: 'low' });
@@ -78,7 +78,7 @@ describe('as time passes', () => {
     expect(vi.getTimerCount()).toBe(1); // the check of stored data in the background
   });
 
-  test('news of an alert makes it young again', async () => {
+  test('a new occurrence of an alert restarts its decay', async () => {
     const open = opened({ alertWindowMs: 30 * day });
     const { store, reader, clock } = open;
     await see(open, { ip: '10.0.0.1' });
@@ -91,7 +91,7 @@ describe('as time passes', () => {
     expectAgreement(scoreOf(open), reader);
   });
 
-  test('more assets than one step takes are all brought up to date', async () => {
+  test('more assets than fit into one step are all updated', async () => {
     const open = opened();
     const count = limits.riskFallsPerStep + 100;
     const ips = Array.from({ length: count }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
@@ -104,7 +104,7 @@ describe('as time passes', () => {
     expect(risk.entities_at_risk).toBe(count);
   });
 
-  test('nothing is done where nothing is at risk', async () => {
+  test('nothing runs if no asset is at risk', async () => {
     const open = opened();
     await see(open, { ip: '10.0.0.1' });
     await open.store.commit(batchOf([finding()]));
@@ -140,7 +140,7 @@ test.each(verdicts.map((verdict) => [verdict] as const))(
   },
 );
 
-test('suppressed alerts go on counting, resolved ones do not', async () => {
+test('suppressed alerts contribute, resolved ones do not', async () => {
   const open = opened();
   const { store, reader } = open;
   await see(open, { ip: '10.0.0.1' });
@@ -158,7 +158,7 @@ test('suppressed alerts go on counting, resolved ones do not', async () => {
   expect(scoreOf(open)).toMatchObject({ score: 0, entities: [] });
 });
 
-test('what a clock that is ahead dates decays from when it came', async () => {
+test('alerts dated by a clock that is ahead decay from their arrival', async () => {
   const open = opened();
   await see(open, { ip: '10.0.0.1' });
   await open.store.commit(batchOf([on('10.0.0.1', { timestamp: start + 3650 * day })]));
@@ -168,7 +168,7 @@ test('what a clock that is ahead dates decays from when it came', async () => {
 });
 
 describe('the overall score', () => {
-  test('is that of the riskiest asset, or more by the others, and explains itself', async () => {
+  test('is that of the riskiest asset, or more because of the others, and explains itself', async () => {
     const open = opened();
     const { store, reader } = open;
     expect(scoreOf(open)).toMatchObject({ score: 0, level: 'low', entities: [], entities_at_risk: 0 });
@@ -193,7 +193,7 @@ describe('the overall score', () => {
     expect(scoreOf(open).score).toBeGreaterThan(risk.score);
   });
 
-  test('has what is of no asset, until its address is one', async () => {
+  test('includes alerts that belong to no asset, until their address does', async () => {
     const open = opened();
     const { store, reader } = open;
     const { src_ip, dst_ip, ...withoutAddresses } = finding({ severity: 'low', rule_id: '3' });

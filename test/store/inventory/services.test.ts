@@ -23,7 +23,7 @@ const seen = (more: object = {}) => ({
   ...more,
 });
 
-/** Services in a database of their own; every call is in a transaction. */
+/** Services in a separate database; every call is in a transaction. */
 function opened(most?: ServiceLimits) {
   const folder = mkdtempSync(join(tmpdir(), 'candor-services-'));
   const root = openDatabase(join(folder, 'siem.mdb'));
@@ -44,7 +44,7 @@ function opened(most?: ServiceLimits) {
 }
 
 describe('a service', () => {
-  test('has one name, whichever sensor or scan says it, and the most telling', () => {
+  test('has one name, whichever sensor or scan reports it, and the most specific one', () => {
     const { within, all } = opened();
     const tls = { ...web, port: 443 };
     within((services) => {
@@ -61,7 +61,7 @@ describe('a service', () => {
     );
   });
 
-  test('adds up what traffic shows of it, across writes', () => {
+  test('adds up its traffic, across writes', () => {
     const { within, all, open } = opened();
     within((services) => {
       services.seen(asset, seen({ name: 'http', last: at + 10 }));
@@ -86,7 +86,7 @@ describe('a service', () => {
     expect(open).toEqual(new Map([[asset, 1]]));
   });
 
-  test('is of source scan when a scan found it first, and keeps its product', () => {
+  test('is of source scan if a scan found it first, and keeps its product', () => {
     const { within, all } = opened();
     const found: Scanned = { ...web, state: 'open', product: 'nginx', version: '1.27', at };
     within((services) => {
@@ -101,7 +101,7 @@ describe('a service', () => {
     expect(all()).toMatchObject([{ product: 'Caddy', version: '2' }]);
   });
 
-  test('is closed by a scan that finds it so, until younger evidence', () => {
+  test('is closed by a scan that finds it closed, until newer evidence', () => {
     const { within, all, open } = opened();
     const scan = (state: Scanned['state'], time: number) => (services: Services) =>
       services.scanned(asset, { ...web, state, at: time });
@@ -123,7 +123,7 @@ describe('a service', () => {
     expect(state()).toEqual(['open', 1]);
   });
 
-  test('has texts of bounded length, and no transport longer than protocols have: those are counted', () => {
+  test('has texts of bounded length; names of transports that are too long are dropped and counted', () => {
     const { within, all, services } = opened();
     within(() => {
       services.seen(asset, seen({ name: 'n'.repeat(5000) }));
@@ -134,7 +134,7 @@ describe('a service', () => {
     expect(services.withoutTransport).toBe(2);
   });
 
-  test('has texts that people can read', () => {
+  test('has printable texts', () => {
     const { within, all } = opened();
     within((services) => {
       services.seen(asset, seen({ name: `${'n'.repeat(254)}😀` }));
@@ -147,7 +147,7 @@ describe('a service', () => {
   });
 });
 
-test('beyond their number services are left out and counted; what is known goes on', () => {
+test('services above the limit are dropped and counted; known ones continue', () => {
   const { within, services } = opened({ maxServices: 5, maxServicesPerAsset: 3 });
   within(() => {
     for (let port = 1; port <= 6; port++) {
@@ -166,7 +166,7 @@ test('beyond their number services are left out and counted; what is known goes 
 });
 
 test.each(['\uffff', '😀', '\u{10ffff}', ''])(
-  'a transport that sorts as %j does is one like others',
+  'a transport that sorts like %j is handled like others',
   (transport) => {
     const { within, services, tables, all } = opened({ maxServices: 9, maxServicesPerAsset: 2 });
     within(() => {
@@ -186,7 +186,7 @@ test.each(['\uffff', '😀', '\u{10ffff}', ''])(
 );
 
 describe('when assets change', () => {
-  test('what both have becomes one, and the rest moves under its id', () => {
+  test('services of both are merged, and the others move with their ids', () => {
     const { within, all, open, services } = opened();
     within(() => {
       services.seen(asset, seen({ clients: Uint32Array.of(1, 2), last: at + 5, name: 'http' }));
@@ -227,7 +227,7 @@ describe('when assets change', () => {
     ]);
   });
 
-  test('many addresses go to as many assets at once, and what stays is not read', () => {
+  test('many addresses move to as many assets at once, and services that stay are not read', () => {
     const { within, all, services, tables } = opened();
     const ipOf = (i: number) => `10.0.0.${i}`;
     const others = new Map(Array.from({ length: 50 }, (_, i) => [ipOf(i), uuid7(at)]));
@@ -246,7 +246,7 @@ describe('when assets change', () => {
     for (let i = 0; i < 100; i++) expect(owners.get(ipOf(i))).toBe(others.get(ipOf(i)) ?? asset);
   });
 
-  test('those of an asset that is removed are gone with all of their rows', () => {
+  test('services of a removed asset are removed with all of their rows', () => {
     const { within, services, tables } = opened();
     within(() => {
       services.seen(asset, seen());
@@ -260,7 +260,7 @@ describe('when assets change', () => {
   });
 });
 
-test('any changes leave what a map of all would, whenever they are written, and nothing of those undone', () => {
+test('any changes give the same result as a map, whenever they are written, without aborted ones', () => {
   const places = fc.record({ ip: fc.constantFrom('10.0.0.1', '10.0.0.2'), port: fc.constantFrom(1, 2, 3) });
   const assets = fc.constantFrom(asset, other);
   const change = fc.oneof(

@@ -63,8 +63,8 @@ const from = (mac: string, at: number, more: object = {}) => ({
   ...more,
 });
 
-describe('an address that goes to another machine and back', () => {
-  test('within one request has three owners one after the other', async () => {
+describe('an address that moves to another machine and back', () => {
+  test('within one request has three owners in sequence', async () => {
     const { store, reader } = later();
     const block = inbound([
       from(macA, 100),
@@ -89,7 +89,7 @@ describe('an address that goes to another machine and back', () => {
     ]);
   });
 
-  test('its services on it are closed until they answer again', async () => {
+  test('has services that are closed until they answer again', async () => {
     const { store, reader } = later();
     const commit = (...rows: object[]) =>
       store.commit(batchOf([], { blocks: [inbound(rows as Parameters<typeof inbound>[0])] }));
@@ -107,7 +107,7 @@ describe('an address that goes to another machine and back', () => {
   });
 });
 
-test('the history of a host is in order of time, whatever of one request tells of it', async () => {
+test('the history of a host is in order of time, whatever part of a request reports it', async () => {
   for (const [at, expected] of [
     [0, [`0 created`, `0 address_bound ${ip}`, `0 mac_bound ${macA}`, '0 hostname_added box']],
     [3000, [`1000 created`, `1000 address_bound ${ip}`, `3000 mac_bound ${macA}`, '3000 hostname_added box']],
@@ -124,7 +124,7 @@ test('the history of a host is in order of time, whatever of one request tells o
   }
 });
 
-test('names that come with their host in one request are its names, whatever they come in', async () => {
+test('names in the same request as their host are its names, in any part of the request', async () => {
   const { store, reader, clock } = opened({ home: ['10.0.0.0/8'] });
   clock.now = start + hour;
   const builder = new BlockBuilder('dns', start);
@@ -137,7 +137,7 @@ test('names that come with their host in one request are its names, whatever the
   expect(holder(reader, ip).hostnames).toEqual(['lap', 'box.lan']);
 });
 
-test('what the network shows moves no version', async () => {
+test('network evidence does not change the version', async () => {
   const open = later();
   await see(open, { ip, at: start });
   const { id } = holder(open.reader, ip);
@@ -150,7 +150,7 @@ test('what the network shows moves no version', async () => {
   expect(open.reader.getAsset(id)).toMatchObject({ version: 3 });
 });
 
-test('evidence from before an asset was retired does not say that it is back', async () => {
+test('evidence from before an asset was retired does not record that it is back', async () => {
   const open = later();
   await see(open, { ip, at: start });
   const { id } = holder(open.reader, ip);
@@ -163,7 +163,7 @@ test('evidence from before an asset was retired does not say that it is back', a
   expect(seenAgain()).toBe(1);
 });
 
-describe('a device that is known by its MAC address', () => {
+describe('a device known by its MAC address', () => {
   const device = async () => {
     const open = later();
     await sight(open, [
@@ -187,7 +187,7 @@ describe('a device that is known by its MAC address', () => {
     expect(assetsOf(open.reader)).toMatchObject([{ id: asset!.id, ip_addresses: [ip], name: 'printer' }]);
   });
 
-  test('is the machine with an address that turns out to have its MAC address', async () => {
+  test('is merged into the machine with an address that turns out to have its MAC address', async () => {
     const open = await device();
     await see(open, { ip, at: start + 5 });
     expect(assetsOf(open.reader)).toHaveLength(2);
@@ -207,7 +207,7 @@ describe('a device that is known by its MAC address', () => {
 });
 
 describe('a split', () => {
-  test('by MAC address takes apart what was merged', async () => {
+  test('by MAC address separates what was merged', async () => {
     const open = later();
     const { store, reader } = open;
     const rows = [
@@ -246,7 +246,7 @@ describe('a split', () => {
     expect(holder(reader, ip).id).toBe(a.id);
   });
 
-  test('by IP address begins and ends as it was seen there', async () => {
+  test('by IP address has the times at which that was seen', async () => {
     const open = later();
     await see(open, { ip, mac: macA, at: start }, { ip: '10.0.0.2', mac: macA, at: start + hour });
     await see(open, { ip, mac: macA, at: start + 2 * hour });
@@ -256,7 +256,7 @@ describe('a split', () => {
   });
 });
 
-test('what a person empties is left to the network again', async () => {
+test('an attribute that a user empties is left to the network again', async () => {
   const open = later();
   const { store, reader } = open;
   await see(open, { ip, at: start });

@@ -17,7 +17,7 @@ export interface Host {
   readonly at?: number;
 }
 
-/** Commits that hosts were seen, in this order. */
+/** Commits sightings of hosts, in this order. */
 export async function see({ store }: Pick<Opened, 'store'>, ...hosts: readonly Host[]): Promise<void> {
   await sight(
     { store },
@@ -36,7 +36,7 @@ export async function sight({ store }: Pick<Opened, 'store'>, sightings: readonl
   await store.commit(batchOf([], { sightings }));
 }
 
-/** A block of connections into the home networks that were established. */
+/** A block of established connections into the home networks. */
 export function inbound(records: readonly Partial<NetworkRecord>[]): ArrayBuffer {
   const block = new BlockBuilder('network', 0);
   for (const record of records)
@@ -53,14 +53,14 @@ export function assetsOf(reader: StoreReader): Listed[] {
   }));
 }
 
-/** The one asset that has this address now. */
+/** Returns the one asset that has this address now. */
 export function holder(reader: StoreReader, ip: string): Listed {
   const found = assetsOf(reader).filter(({ ip_addresses }) => ip_addresses.includes(ip));
   if (found.length !== 1) throw new Error(`${found.length} assets have ${ip}`);
   return found[0]!;
 }
 
-/** The history of an asset, oldest first. */
+/** Returns the history of an asset, oldest first. */
 export function historyOf(reader: StoreReader, id: string): AssetHistory[] {
   return resources<AssetHistory>(reader.listAssetHistory(id, { ...everything, sort: 'at' })).map(
     ({ attributes }) => attributes,

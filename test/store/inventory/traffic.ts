@@ -28,7 +28,7 @@ export interface Counted {
   readonly clients: number;
 }
 
-/** What the store says of services, by `address port/transport`. */
+/** Returns the services in the store, by `address port/transport`. */
 export function counted(reader: StoreReader): Record<string, Counted> {
   const page = reader.listServices({ ...everything, per_page: 1_000_000 });
   return Object.fromEntries(
@@ -39,7 +39,7 @@ export function counted(reader: StoreReader): Record<string, Counted> {
   );
 }
 
-/** The same, counted of the events that are stored; all of them are established connections to home hosts. */
+/** Counts the same from the stored events; all of them are established connections to home hosts. */
 export function countedOfEvents(reader: StoreReader): Record<string, Counted> {
   const found = new Map<string, { connections: number; clients: Set<string> }>();
   const known = new Set<string>();

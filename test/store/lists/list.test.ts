@@ -72,7 +72,7 @@ const wantedParts = fc.record(
 );
 type Parts = typeof wantedParts extends fc.Arbitrary<infer P> ? P : never;
 
-/** What is wanted, once more and naively. */
+/** A naive implementation of filters. */
 function matches(item: Thing, { from, to, q, min_severity, name, size, seen, ip, tag }: Parts): boolean {
   const at = Date.parse(item.seen);
   const has = <T>(values: readonly T[] | undefined, ...own: (T | undefined)[]) =>
@@ -92,7 +92,7 @@ function matches(item: Thing, { from, to, q, min_severity, name, size, seen, ip,
   );
 }
 
-/** The order, once more and naively: what is absent last, ids in the same direction. */
+/** A naive implementation of the order: absent values last, ids in the same direction. */
 function sorted(rows: ReturnType<typeof rowsOf>, sort: string, order: 'asc' | 'desc') {
   const sign = order === 'asc' ? 1 : -1;
   return rows.toSorted((a, b) => {
@@ -105,7 +105,7 @@ function sorted(rows: ReturnType<typeof rowsOf>, sort: string, order: 'asc' | 'd
   });
 }
 
-/** All pages, by number and by cursor, which must agree. */
+/** Reads all pages, by number and by cursor, which must agree. */
 function pages(rows: ReturnType<typeof rowsOf>, wanted: ListQuery): string[] {
   const all: string[] = [];
   let page = pageOf(things, rows, wanted);
@@ -121,7 +121,7 @@ function pages(rows: ReturnType<typeof rowsOf>, wanted: ListQuery): string[] {
 }
 
 describe('a list', () => {
-  test('has the pages, by number and by cursor, that filtering and sorting all of it gives', () => {
+  test('has the same pages, by number and by cursor, as filtering and sorting everything', () => {
     fc.assert(
       fc.property(
         fc.array(thing, { maxLength: 60 }),
@@ -149,7 +149,7 @@ describe('a list', () => {
     );
   });
 
-  test('is told by its order and ids where everything is the same', () => {
+  test('is identified by its order and ids if all values are equal', () => {
     const rows = rowsOf(Array.from({ length: 25 }, () => plain));
     for (const order of ['asc', 'desc'] as const) {
       const expected = rows.map(({ id }) => id);
@@ -158,7 +158,7 @@ describe('a list', () => {
     }
   });
 
-  test('goes on behind a cursor whatever came or went meanwhile', () => {
+  test('continues after a cursor, whatever was added or removed in between', () => {
     const rows = rowsOf(Array.from({ length: 9 }, (_, n) => ({ ...plain, size: n })));
     const wanted = { ...query, sort: 'size', order: 'desc', per_page: 3 } as const;
     const first = pageOf(things, rows, wanted);
@@ -178,7 +178,7 @@ describe('a list', () => {
     expect(pageOf(things, rows, wanted).next_cursor!.length).toBeLessThanOrEqual(2048);
   });
 
-  test('reads past the end as empty, with the total', () => {
+  test('returns an empty page past the end, with the total', () => {
     const rows = rowsOf([plain, plain]);
     expect(pageOf(things, rows, { ...query, page: 1_000_000_000, per_page: 1000 })).toEqual({
       total: 2,
@@ -187,7 +187,7 @@ describe('a list', () => {
     });
   });
 
-  test('ends with CANCELLED once nobody waits for it', () => {
+  test('ends with CANCELLED when cancelled', () => {
     let read = 0;
     function* endless() {
       for (; ; read++) yield { id: String(read), item: plain };
@@ -199,7 +199,7 @@ describe('a list', () => {
     expect(read).toBe(3 * 1024 - 1);
   });
 
-  test('gives the first places of many more than it keeps', () => {
+  test('returns the first places of many more than it holds in memory', () => {
     function* many() {
       for (let n = 0; n < 5000; n++) {
         yield { id: String(n).padStart(5, '0'), item: { ...plain, size: n % 97 } };
@@ -218,22 +218,22 @@ const plain: Thing = {
   tags: [],
 };
 
-describe('what a list refuses', () => {
+describe('a list rejects', () => {
   const bad: [string, Partial<ListQuery>, string][] = [
     ['an unknown sort', { sort: 'colour' }, 'sort'],
-    ['a sort by what every object has', { sort: 'constructor' }, 'sort'],
+    ['a sort by a property of every object', { sort: 'constructor' }, 'sort'],
     ['an unknown field', { terms: [{ field: 'toString', values: ['x'] }] }, 'toString'],
-    ['a value out of the scale', { terms: [{ field: 'severity', values: ['worse'] }] }, 'severity'],
-    ['a severity out of the scale', { min_severity: 'worse' as 'high' }, 'min_severity'],
-    ['a number that is none', { terms: [{ field: 'size', values: ['big'] }] }, 'size'],
-    ['a time that is none', { terms: [{ field: 'seen', values: [true] }] }, 'seen'],
-    ['an address that is none', { terms: [{ field: 'ip', values: ['10.0.0'] }] }, 'ip'],
+    ['a value outside the scale', { terms: [{ field: 'severity', values: ['worse'] }] }, 'severity'],
+    ['a severity outside the scale', { min_severity: 'worse' as 'high' }, 'min_severity'],
+    ['an invalid number', { terms: [{ field: 'size', values: ['big'] }] }, 'size'],
+    ['an invalid time', { terms: [{ field: 'seen', values: [true] }] }, 'seen'],
+    ['an invalid address', { terms: [{ field: 'ip', values: ['10.0.0'] }] }, 'ip'],
   ];
   test.for(bad)('%s', ([, changes, field]) => {
     expect(() => pageOf(things, [], { ...query, ...changes })).toThrow(refusal(field));
   });
 
-  test('a severity where the resource has none', () => {
+  test('a severity if the resource has none', () => {
     const { severity: _, ...plainer } = things;
     expect(() => pageOf(plainer, [], { ...query, min_severity: 'low' })).toThrow(refusal('min_severity'));
   });
@@ -254,7 +254,7 @@ describe('a cursor', () => {
   };
   const cursor = pageOf(things, rows, wanted).next_cursor!;
 
-  test('goes on with the same query, however it is put', () => {
+  test('continues with an equivalent query', () => {
     const put = {
       ...wanted,
       page: 7,
@@ -277,15 +277,15 @@ describe('a cursor', () => {
     ['text', { q: 'a' }],
     ['severity', { min_severity: 'low' }],
   ];
-  test.for(others)('of another %s is refused', ([, changes]) => {
+  test.for(others)('of another %s is rejected', ([, changes]) => {
     expect(() => pageOf(things, rows, { ...wanted, ...changes, cursor })).toThrow(refusal('cursor'));
   });
 
-  test('of another resource is refused', () => {
+  test('of another resource is rejected', () => {
     expect(() => pageOf({ ...things, type: 'scan' }, rows, { ...wanted, cursor })).toThrow(refusal('cursor'));
   });
 
-  test('that is damaged is refused, wherever', () => {
+  test('that is damaged anywhere is rejected', () => {
     const bytes = Buffer.from(cursor, 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       const damaged = Buffer.from(bytes);

@@ -3,13 +3,15 @@ import { expect, test } from 'vitest';
 import { BlockCounts } from '../../../src/store/lmdb/block-counts.ts';
 
 const directory = (blocks: readonly (readonly [firstSeq: number, rows: number])[]) => ({
-  // Longer than it counts, as directories grow.
+  // Longer than `count`, as in growing directories.
   firstSeq: Float64Array.of(...blocks.map(([firstSeq]) => firstSeq), 0, 0),
   rows: Float64Array.of(...blocks.map(([, rows]) => rows), 0, 0),
   count: blocks.length,
 });
 
-/** Asks for the rows of each block whose sequence is a multiple of three, and which blocks were read for it. */
+/**
+ * Counts the rows of each block whose sequence is a multiple of three, and returns which blocks were read.
+ */
 function ask(counts: BlockCounts, blocks: readonly (readonly [number, number])[], filter = 'f') {
   const read: number[] = [];
   const found = counts.of(filter, directory(blocks), (block) => {
@@ -21,7 +23,7 @@ function ask(counts: BlockCounts, blocks: readonly (readonly [number, number])[]
 const matching = ([firstSeq, rows]: readonly [number, number]) =>
   Array.from({ length: rows }, (_, i) => firstSeq + i).filter((seq) => seq % 3 === 0).length;
 
-test('only blocks that came since are read', () => {
+test('only new blocks are read', () => {
   const counts = new BlockCounts();
   expect(
     ask(counts, [
@@ -56,7 +58,7 @@ test('only blocks that came since are read', () => {
   ).toEqual([0, 1, 2]);
 });
 
-test('merged blocks have what their parts had, and what retention dropped is gone', () => {
+test('a merged block has the count of its parts, and blocks that retention removed are gone', () => {
   const counts = new BlockCounts();
   ask(counts, [
     [1, 4],
@@ -73,7 +75,7 @@ test('merged blocks have what their parts had, and what retention dropped is gon
   ).toEqual({ found: [2, 1, 0], read: [2] });
 });
 
-test('a block that begins or ends within one of then is read', () => {
+test('a block that begins or ends within an earlier block is read', () => {
   const counts = new BlockCounts();
   ask(counts, [
     [1, 4],
@@ -87,7 +89,7 @@ test('a block that begins or ends within one of then is read', () => {
   ).toEqual({ found: [2, 0], read: [0, 1] });
 });
 
-test('where the end has gone back, nothing of before counts', () => {
+test('after rows at the end were aborted, no earlier count is used', () => {
   const counts = new BlockCounts();
   const [first, second, third] = [
     [1, 4],
@@ -98,7 +100,7 @@ test('where the end has gone back, nothing of before counts', () => {
   expect(ask(counts, [first, second]).read).toEqual([0, 1]);
 });
 
-test('a count that was given up goes on where it was', () => {
+test('a cancelled count continues where it stopped', () => {
   const counts = new BlockCounts();
   const blocks: [number, number][] = [
     [1, 4],
@@ -114,14 +116,14 @@ test('a count that was given up goes on where it was', () => {
   expect(ask(counts, blocks)).toEqual({ found: [1, 1, 1], read: [2] });
 });
 
-test('the filters that were asked for last are kept', () => {
+test('the most recently used filters are cached', () => {
   const counts = new BlockCounts(2);
   for (const filter of ['a', 'b', 'a', 'c']) ask(counts, [[1, 4]], filter);
   expect(ask(counts, [[1, 4]], 'a').read).toEqual([]);
   expect(ask(counts, [[1, 4]], 'b').read).toEqual([0]);
 });
 
-test('what is kept has a bound in bytes, whatever the blocks; the last filter stays', () => {
+test('the cache is bounded in bytes, whatever the blocks; the last filter stays', () => {
   const counts = new BlockCounts(32, 100);
   const blocks = (count: number) => Array.from({ length: count }, (_, i) => [1 + 4 * i, 4] as const);
   for (const filter of ['a', 'b', 'c']) ask(counts, blocks(6), filter);
@@ -134,7 +136,7 @@ test('what is kept has a bound in bytes, whatever the blocks; the last filter st
   expect(ask(counts, blocks(6), 'd').found).toEqual(blocks(6).map(matching));
 });
 
-test('whatever blocks become, counts are those of a new count', () => {
+test('after any changes of blocks, counts equal those of a new count', () => {
   const step = fc.record({
     append: fc.array(fc.integer({ min: 1, max: 9 })),
     drop: fc.nat(3),

@@ -5,7 +5,7 @@ import { limits } from '../../../src/limits.ts';
 import { BlockDirectory } from '../../../src/store/lmdb/block-directory.ts';
 import type { TableState } from '../../../src/store/lmdb/block-store.ts';
 
-/** Blocks as the store has them, and how many of their headers were read. */
+/** Blocks as in the store, and how many of their headers were read. */
 class Blocks {
   readonly #blocks: { firstSeq: number; rows: number }[] = [];
   state: TableState = { next_seq: 1, rows: 0, blocks: 0, bytes: 0, generation: 0 };
@@ -43,7 +43,7 @@ class Blocks {
     return this.#blocks.map(({ firstSeq, rows }) => [firstSeq, rows]);
   }
 
-  /** As from before it was told what merges replaced. */
+  /** As in a file of an earlier version, without the list of merges. */
   forgetReplaced(): void {
     const { replaced: _, ...state } = this.state;
     this.state = state;
@@ -53,7 +53,7 @@ class Blocks {
 const placesIn = ({ count, firstSeq, rows }: BlockDirectory) =>
   Array.from({ length: count }, (_, i) => [firstSeq[i], rows[i]]);
 
-test('whatever blocks become, a directory that is brought up to date is as one that is made anew', () => {
+test('after any changes of blocks, an updated directory equals a new one', () => {
   const step = fc.record({
     append: fc.array(fc.integer({ min: 1, max: 9 })),
     merges: fc.array(fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 4 })), { maxLength: 40 }),
@@ -78,7 +78,7 @@ test('whatever blocks become, a directory that is brought up to date is as one t
   );
 });
 
-test('after merges only what they replaced and what is newer is read again', () => {
+test('after merges only replaced and newer blocks are read again', () => {
   const blocks = new Blocks();
   const directory = new BlockDirectory('network');
   const update = () => {
@@ -95,10 +95,10 @@ test('after merges only what they replaced and what is newer is read again', () 
   blocks.append(8);
   expect(update()).toBe(998 - 990);
   expect(update()).toBe(0);
-  // More of them than are told.
+  // More merges than the state lists.
   for (let i = 0; i <= limits.toldMerges; i++) blocks.merge(900, 2);
   expect(update()).toBe(directory.count);
-  // A commit was undone: what has the sequences now are others.
+  // A commit was aborted: other rows have the sequences now.
   blocks.state = { ...blocks.state, next_seq: blocks.state.next_seq - 1 };
   expect(update()).toBe(directory.count);
 });

@@ -1,4 +1,4 @@
-/** Events as exports give them: all of a list, in parts, whatever the blocks hold. */
+/** Exports of events: all of a list, in parts, whatever the blocks contain. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ test.each([
   ['of one millisecond', () => 1000],
   ['in any order', (_: number, random: () => number) => 1000 + Math.floor(random() * 80)],
   ['late by up to three blocks', (i: number, random: () => number) => 2000 + i - Math.floor(random() * 60)],
-])('events %s are all there once, as the list has them', (_name, timeOf) => {
+])('events %s are exported once each, in the order of the list', (_name, timeOf) => {
   const { events, append } = open();
   const random = mulberry32(7);
   for (let block = 0; block < 15; block++)
@@ -85,7 +85,7 @@ test.each([
     }
 });
 
-test('events that come meanwhile are not in it', () => {
+test('events stored during an export are not in it', () => {
   const { events, append } = open();
   append(Array.from({ length: 50 }, (_, i) => 1000 + i));
   for (const order of ['asc', 'desc'] as const) {
@@ -95,7 +95,7 @@ test('events that come meanwhile are not in it', () => {
   }
 });
 
-test('where few are wanted, a part ends after so many rows, and the next goes on', () => {
+test('if few events match, a part ends after a number of rows, and the next continues', () => {
   const { events, append } = open();
   for (let block = 0; block < 20; block++)
     append(Array.from({ length: 20 }, (_, i) => 1000 + 20 * block + i));
@@ -104,7 +104,7 @@ test('where few are wanted, a part ends after so many rows, and the next goes on
   expect(exported(events, none, 'desc', { scanRows: 1_000_000 }).parts).toBe(1);
 });
 
-test('merges meanwhile change nothing', () => {
+test('merges during an export change nothing', () => {
   const { events, append } = open();
   for (let block = 0; block < 40; block++) append(Array.from({ length: 5 }, (_, i) => 1000 + 5 * block + i));
   const before = listed(events, { terms: [] }, 'desc');

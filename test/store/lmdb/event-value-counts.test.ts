@@ -1,4 +1,4 @@
-/** The values of events: what a plain count over the resources of the list says. */
+/** Counted values of events equal a plain count over the resources of the list. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ function open(table: Table, cancelled = () => false) {
   return { events, list };
 }
 
-/** As the contract shows an event. */
+/** As in the contract. */
 function valuesOf(event: Attributes, by: string): readonly string[] {
   const of = {
     ip: ['src_ip', 'dst_ip'],
@@ -66,7 +66,7 @@ function valuesOf(event: Attributes, by: string): readonly string[] {
 }
 
 it.each(tables)(
-  'of %s events are counted exactly, whatever they are of and whatever is filtered',
+  'of %s events are counted exactly, for any attribute and filter',
   (table) => {
     const { events, list } = open(table);
     const all = list({ terms: [] });
@@ -109,13 +109,13 @@ it.each(tables)(
 );
 
 it.each(tables.flatMap((table) => namesOf(table).map((by) => [table, by] as const)))(
-  'of %s events, each of %s is what the filter takes, and finds as many',
+  'of %s events, each value of %s is accepted by the filter, which finds as many events',
   (table, by) => {
     const { events } = open(table);
     const { values, total } = events.valueCounts({ table, filter: { terms: [] }, by, limit: 100 });
     expect(total).toBeGreaterThan(0);
     for (const { value, count } of values) {
-      // No parameter may be empty.
+      // Parameters must not be empty.
       if (value === '') continue;
       const filter = { terms: [{ field: by, values: [value] }] };
       expect([value, events.list({ table, filter, order: 'asc', per_page: 1, page: 1 }).total]).toEqual([
@@ -126,7 +126,7 @@ it.each(tables.flatMap((table) => namesOf(table).map((by) => [table, by] as cons
   },
 );
 
-it('nobody waits for: no more blocks are read', () => {
+it('a cancelled count reads no more blocks', () => {
   let left = Number.POSITIVE_INFINITY;
   const { events } = open('network', () => left-- <= 0);
   const filter = { terms: [{ field: 'transport', values: ['tcp'] }] };

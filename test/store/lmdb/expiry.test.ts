@@ -13,27 +13,27 @@ const choose = (blocks: readonly OldBlock[], maxAgeMs: number, over: number) => 
   return chosen && [chosen.block.table, chosen.reason];
 };
 
-describe('of the oldest blocks', () => {
+describe('among the oldest blocks', () => {
   const both = [block('network', 5, 100), block('dns', 7, 100)];
 
-  it('none goes within the bounds, or where there are none', () => {
+  it('none is removed within the bounds, or from an empty store', () => {
     expect(choose(both, 0, 0)).toBeUndefined();
     expect(choose(both, 7 * hour, 0)).toBeUndefined();
     expect(choose(both, 8 * hour, -1)).toBeUndefined();
     expect(choose([], 1, 1)).toBeUndefined();
   });
 
-  it('the one that is too old goes, for its age even where there are too many', () => {
+  it('one above the age is removed, with the reason age even above the size', () => {
     expect(choose(both, 6 * hour, 0)).toEqual(['dns', 'age']);
     expect(choose(both, 6 * hour, 1)).toEqual(['dns', 'age']);
   });
 
-  it('the one that was received first goes where there are too many', () => {
+  it('the one received first is removed above the size', () => {
     expect(choose(both, 0, 1)).toEqual(['dns', 'bytes']);
     expect(choose([block('network', 8, 100), block('dns', 7, 100)], 0, 1)).toEqual(['network', 'bytes']);
   });
 
-  it('a table that has little keeps it, however many came to the other', () => {
+  it('a table within its share keeps its blocks, however large the other is', () => {
     const flood = [block('network', 1, 900), block('dns', 7, 100)];
     expect(choose(flood, 0, 1)).toEqual(['network', 'bytes']);
     expect(choose(flood, 6 * hour, 1)).toEqual(['dns', 'age']);
@@ -46,11 +46,11 @@ test.for([
   ['of the next, where a clock was ahead', [2000, 5, 7], 5],
   ['of one that comes before another with an earlier time', [5, 3, 7], 5],
   ['now, where all clocks were ahead', [2000, 3000], 100],
-] as const)('it is believed that events were received at the time %s', ([, times, believed]) => {
+] as const)('the accepted time of receipt is that %s', ([, times, believed]) => {
   expect(believedTime({ count: times.length, received: Float64Array.from(times) }, 100)).toBe(believed);
 });
 
-test('the bound in bytes is half of the volume where none is set, and less than the file is mapped into', () => {
+test('the default bound in bytes is half of the volume, and less than the size of the map', () => {
   const GiB = 2 ** 30;
   expect(byteBound(0, 101)).toBe(50);
   expect(byteBound(77, 101)).toBe(77);

@@ -52,7 +52,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constantFrom<Append['kind'][]>('append', 'append as before'),
       events: fc.array(event, { minLength: 1, maxLength: 25 }),
-      // Many rows of one address, as a scan makes them.
+      // Many rows of one address, as in a scan.
       times: fc.constantFrom(1, 1, 1, 40),
     }),
   },
@@ -95,7 +95,7 @@ const shown = ({ src_ip, dst_ip, connection_id, timestamp }: Event) => ({
   timestamp: new Date(timestamp).toISOString(),
 });
 
-it('lists what a scan of all events finds, whatever was appended, merged and dropped, in blocks of before too', async () => {
+it('lists the same events as a scan of all events, after any appends, merges and removals, in blocks of earlier versions too', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 14 }),
@@ -138,7 +138,7 @@ it('lists what a scan of all events finds, whatever was appended, merged and dro
               const { committed } = env.transactionSync(() => writer.append(buffer));
               events.forEach((each, row) => void stored.set(committed.first_seq + row, each));
             }
-            // Asked for before and after, as counts of blocks are kept.
+            // Queried before and after, because counts of blocks are cached.
             check(filters[0]!);
           }
           for (const wanted of filters) check(wanted);

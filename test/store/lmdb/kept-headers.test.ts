@@ -7,7 +7,7 @@ import { limits } from '../../../src/limits.ts';
 import { KeptHeaders } from '../../../src/store/lmdb/kept-headers.ts';
 import { StoredHeader } from '../../../src/store/lmdb/stored-header.ts';
 
-/** Of a block of so many rows. */
+/** The header of a block with this many rows. */
 function headerOf(rows: number): StoredHeader {
   const builder = new BlockBuilder('network', 0);
   for (const record of connRecords(rows)) builder.add(record);
@@ -16,7 +16,7 @@ function headerOf(rows: number): StoredHeader {
 
 const headers = Array.from({ length: 9 }, (_, i) => headerOf(i + 1));
 
-test('what is found is what was kept for the block last, in memory that does not grow', () => {
+test('a hit is the last header cached for the block, in memory that does not grow', () => {
   const step = fc.record({
     table: fc.constantFrom('network' as const, 'dns' as const),
     firstSeq: fc.integer({ min: 1, max: 40 }),
@@ -43,7 +43,7 @@ test('what is found is what was kept for the block last, in memory that does not
   );
 });
 
-test('of more blocks than there are places, looked at in turn, some are found', () => {
+test('with more blocks than slots, a scan of all in turn still has hits', () => {
   const kept = new KeptHeaders();
   let found = 0;
   const blocks = 1.5 * limits.keptHeaders;
@@ -58,7 +58,7 @@ test('of more blocks than there are places, looked at in turn, some are found', 
   expect(kept.byteLength).toBe(limits.keptHeaders * limits.maxKeptHeaderBytes);
 });
 
-test('a header that is too long is not kept', () => {
+test('a header that is too long is not cached', () => {
   const kept = new KeptHeaders(16);
   const bytes = new Uint8Array(limits.maxKeptHeaderBytes + 1);
   bytes.set(headers[0]!.bytes);

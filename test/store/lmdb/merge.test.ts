@@ -3,7 +3,7 @@ import { chooseRun } from '../../../src/store/lmdb/merge.ts';
 
 const maxRows = 1024;
 
-/** A directory of adjacent blocks of so many rows. */
+/** A directory of adjacent blocks with these numbers of rows. */
 function blocksOf(rows: Float64Array<ArrayBuffer>, received = new Float64Array(rows.length)) {
   let next = 1;
   const firstSeq = rows.map((count) => {
@@ -34,7 +34,7 @@ function simulate(batches: readonly number[]): { blocks: number[]; rewritten: nu
 
 describe('merging', () => {
   it.each([1, 3, 100, 511, 600])(
-    'of batches of %d rows leaves few blocks and rewrites rows seldom',
+    'of batches of %d rows leaves few blocks and rarely rewrites rows',
     (size) => {
       const batches = Array.from({ length: 3000 }, () => size);
       const total = 3000 * size;
@@ -45,11 +45,11 @@ describe('merging', () => {
     },
   );
 
-  it('leaves full blocks alone', () => {
+  it('does not change full blocks', () => {
     expect(simulate(Array.from({ length: 50 }, () => maxRows))).toMatchObject({ rewritten: 0 });
   });
 
-  it('leaves blocks of different days apart', () => {
+  it('does not merge blocks of different days', () => {
     const days = [1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2];
     const received = Float64Array.from(days, (day, i) => day * 24 * 3_600_000 + i);
     const rows = new Float64Array(days.length).fill(5);
@@ -57,7 +57,7 @@ describe('merging', () => {
     expect(choose(0)).toEqual({ from: 0, to: 4 });
     expect(choose(4)).toEqual({ from: 0, to: 8 });
     expect(choose(5)).toBeUndefined();
-    // Two days in turn.
+    // Alternating between two days.
     const turns = blocksOf(
       rows,
       received.map((_, i) => (i % 2) * 24 * 3_600_000),
@@ -71,7 +71,7 @@ describe('merging', () => {
     expect(chooseRun(gapped, maxRows)).toEqual({ from: 0, to: 4 });
   });
 
-  it('takes small blocks between large ones, with one of them if they are many', () => {
+  it('merges small blocks between large ones, and with one of them if they are many', () => {
     expect(simulate([1000, 5, 5, 5, 1000, 7, 7, 1000]).blocks).toEqual([1015, 1000, 14, 1000]);
   });
 });

@@ -4,9 +4,9 @@ import { openDatabase } from '../../../src/lmdb.ts';
 import { LmdbEvents } from '../../../src/store/lmdb/events.ts';
 
 /**
- * Reads a store again and again while another thread writes to it and merges blocks, until the store has `last`
- * events. Every read must be of one snapshot: all sequences from 1 to the total, each once. Posts how many reads it
- * made and what was wrong.
+ * Reads a store repeatedly while another thread writes to it and merges blocks, until the store has `last`
+ * events. Every read must be of one snapshot: all sequences from 1 to the total, each once. Posts the number
+ * of reads and the errors.
  */
 const { path, last } = workerData as { path: string; last: number };
 const env = openDatabase(path, { readOnly: true });

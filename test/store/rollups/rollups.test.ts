@@ -32,7 +32,9 @@ const day = 24 * hour;
 const dashboard = (reader: StoreReader, query: WindowQuery) =>
   fullDashboard(reader, { ...query, ledger_size: 0, ingest: { accepted: 0, rejected: 0, ignored: 0 } });
 
-/** How long before it was received an event began: now, of late, long ago, too long ago, and ahead of the clock. */
+/**
+ * How long before its receipt an event began: now, recently, long ago, too long ago, and ahead of the clock.
+ */
 const ages = fc.oneof(
   fc.integer({ min: 0, max: 20 * minute }),
   fc.integer({ min: 0, max: 4 * hour }),
@@ -119,7 +121,7 @@ function blocksOf(network: readonly NetworkRecord[], dns: readonly DnsRecord[], 
   return [networkBlock.finish(), dnsBlock.finish()];
 }
 
-test('figures are those of the events, whatever comes when, over restarts and undone transactions', async () => {
+test('figures equal those of the events, in any order, across restarts and aborted transactions', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 90, maxLength: 120 }), async (steps) => {
       const world = await lived(steps);
@@ -181,7 +183,7 @@ async function lived(steps: readonly Step[]) {
             timestamp: now - i * 20 * minute,
           }),
         );
-        // A finding of an event that isn't there fails in the midst of its transaction.
+        // A finding of a missing event fails in the middle of its transaction.
         const lost = one.kind === 'undone' ? [finding({ event: { block: 7, row: 0 } })] : [];
         const batch: IngestBatch = batchOf([...findings, ...lost], { blocks: blocksOf(records, asked, now) });
         const outcome = await store.commit(batch).then(
@@ -194,7 +196,7 @@ async function lived(steps: readonly Step[]) {
         for (const record of asked) dns.push({ record, at: now });
       }
     }
-  // What is in memory is written.
+  // Closing writes everything in memory.
   await reopen();
   const close = async () => {
     reader.close();
@@ -203,7 +205,7 @@ async function lived(steps: readonly Step[]) {
   return { reader, clock, network, dns, close };
 }
 
-/** The time of the list, or of the last change where that is earlier. */
+/** The time in the list, or the last change if that is earlier. */
 const countedAt = ({ last_seen, updated_at }: Alert) => (last_seen < updated_at ? last_seen : updated_at);
 
 function compare(
@@ -284,7 +286,7 @@ function compareTrends(
 ): void {
   const { metrics, previous_from } = trends(reader, { window, now });
   for (const { metric, series, previous_series, current, previous, change_percent } of metrics) {
-    // As long as the window, but for the bucket that has just begun.
+    // As long as the window, except for the bucket that has just begun.
     expect([previous_series[0]?.at, previous_series.length]).toEqual([previous_from, series.length - 1]);
     expect(series, metric).toEqual(shown.series.find((one) => one.metric === metric)!.points);
     if (metric in shown.totals) {
@@ -305,7 +307,7 @@ function compareTrends(
   }
 }
 
-test('kill -9 at random moments: everything that is stored is counted, once', async () => {
+test('kill -9 at random moments: everything stored is counted once', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-rollups-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   for (let round = 1; round <= 3; round++) {
@@ -341,7 +343,7 @@ async function runAndKill(dataDir: string, round: number, acks: number): Promise
   await done;
 }
 
-/** Of all events that are stored, those of a connection once. */
+/** Bytes of all stored events, counting each connection once. */
 function bytesOf(reader: StoreReader): number {
   const most = new Map<string, number>();
   const query = { table: 'network', filter: { terms: [] }, order: 'asc', page: 1, per_page: 10_000 } as const;
@@ -356,7 +358,7 @@ function bytesOf(reader: StoreReader): number {
   return [...most.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
-test('a folder from before there were rollups gets them when it is opened', async () => {
+test('a folder without rollups gets them when it is opened', async () => {
   const { dataDir, store, reader, clock } = opened({ home: ['10.0.0.0/8'] });
   for (let i = 0; i < 5; i++)
     await store.commit(
@@ -426,7 +428,7 @@ test('a folder that counts alerts by when they were raised counts them by when t
   expect(totals).toEqual([1, 2, 3]);
 });
 
-test('without any event there are zeros, of everything', () => {
+test('without events all figures are zero', () => {
   const { reader, clock } = opened();
   for (const window of windows) {
     const shown = dashboard(reader, { window, now: clock.now });
@@ -459,7 +461,7 @@ test('windows start with a bucket and end now', () => {
   expect(of('30d')).toEqual([e, to, 86_400, '2026-09-21T00:00:00.000Z', e]);
 });
 
-test('a minute out of the ordinary is told, and the first ones of all are none', async () => {
+test('an unusual minute is reported, and the first minutes are not', async () => {
   const { store, reader, clock } = opened();
   const flowsAt = (age: number, count: number) =>
     Array.from({ length: count }, (_, i) => networkRecord({ timestamp: start - age * minute + i }));

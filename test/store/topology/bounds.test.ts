@@ -50,7 +50,7 @@ function opened(most: NonNullable<TopologyOptions['most']> = {}) {
   return { topology, tables, transaction, open, reader, flow, commit, connections };
 }
 
-it('past so many rows the oldest hours go: their ranges are answered by days, and say so', () => {
+it('above the row limit the oldest hours are removed: their ranges are answered by days, and say so', () => {
   const { topology, reader, flow, commit, connections } = opened({ hourRows: 100 });
   for (let at = 0; at < 24 * 20; at++) {
     flow('10.0.0.1', '10.0.0.2', start + at * hour);
@@ -69,7 +69,7 @@ it('past so many rows the oldest hours go: their ranges are answered by days, an
   expect(topology.reached).toEqual({ maxTopologyHourRows: expect.any(Number) });
 });
 
-it('past so many rows days go as well: what is older is answered by everything', () => {
+it('above the row limit days are removed as well: older ranges are answered by everything', () => {
   const { topology, reader, flow, commit } = opened({ hourRows: 20, dayRows: 20 });
   for (let day = 0; day < 300; day++) {
     flow('10.0.0.1', '10.0.0.2', start + day * 24 * hour);
@@ -84,7 +84,7 @@ it('past so many rows days go as well: what is older is answered by everything',
   expect(Object.keys(topology.reached).sort()).toEqual(['maxTopologyDayRows', 'maxTopologyHourRows']);
 });
 
-it('past so many edges new ones are put together: nothing is lost, and the graph says so', () => {
+it('above the edge limit new edges are collapsed: nothing is lost, and the graph says so', () => {
   const { topology, reader, flow, commit, connections } = opened({ edges: 50 });
   for (let i = 0; i < 200; i++) {
     flow(`10.0.0.${i}`, `203.0.${i}.1`);
@@ -102,7 +102,7 @@ it('past so many edges new ones are put together: nothing is lost, and the graph
   expect(topology.reached).toEqual({ maxTopologyEdges: 15 });
 });
 
-it('an undone transaction leaves nothing, and the next counts once', () => {
+it('an aborted transaction leaves nothing, and the next counts once', () => {
   const { topology, reader, transaction, flow, commit } = opened();
   flow('10.0.0.1', '10.0.0.2');
   commit();
@@ -123,7 +123,7 @@ it('an undone transaction leaves nothing, and the next counts once', () => {
   expect(reader.topology(everything).nodes.find(({ id }) => id === '10.0.0.1')!.degree).toBe(2);
 });
 
-it('steps are kept for a while: who comes later hears how many it missed', () => {
+it('steps are stored for a while: late subscribers learn how many they missed', () => {
   const { topology, reader, flow, commit } = opened({ steps: 10 });
   for (let i = 1; i <= 300; i++) {
     flow('10.0.0.1', `10.0.${i >> 8}.${i & 255}`);
@@ -147,7 +147,7 @@ it('steps are kept for a while: who comes later hears how many it missed', () =>
   });
 });
 
-it('a change that is more than subscribers are told is a gap in what they read', () => {
+it('a change larger than what is sent to subscribers is a gap in what they read', () => {
   const { reader, flow, commit } = opened({ updateRows: 3 });
   for (const edges of [1, 9, 9, 2]) {
     for (let i = 0; i < edges; i++) flow('10.0.0.1', `10.0.${edges}.${i}`);
@@ -162,7 +162,7 @@ it('a change that is more than subscribers are told is a gap in what they read',
   ]);
 });
 
-it('edges of many hours are told as what they are together', () => {
+it('edges of many hours are sent as their sum', () => {
   const { reader, flow, commit } = opened({ updateRows: 3 });
   for (let at = 0; at < 100; at++)
     for (const dst of ['10.0.0.2', '10.0.0.3', '203.0.113.5']) flow('10.0.0.1', dst, start + at * hour);
@@ -173,7 +173,7 @@ it('edges of many hours are told as what they are together', () => {
   expect(attributes.edges.map(({ connections }) => connections)).toEqual([100, 100, 100]);
 });
 
-it('a merge that was cut short leaves the graph as it was, and nothing behind', () => {
+it('an interrupted merge leaves the graph unchanged, and nothing behind', () => {
   const { topology, tables, open, reader, flow, commit } = opened();
   for (let i = 0; i < 33; i++) {
     for (let k = 0; k < 1000; k++) flow(`10.0.${i}.${k % 256}`, `10.1.${k % 250}.${i}`);
@@ -195,7 +195,7 @@ it('a merge that was cut short leaves the graph as it was, and nothing behind', 
   expect([...step!.step!.fresh.rows].every((bits) => (bits & 2) === 0)).toBe(true);
 });
 
-it('a segment that is copied takes its own bytes, and not all that values are read into', () => {
+it('a copied segment has its own bytes, and not the whole read buffer', () => {
   const { topology, tables, flow, commit } = opened();
   for (let i = 0; i < 200; i++) {
     flow('10.0.0.1', `10.0.0.${i}`);
@@ -204,6 +204,6 @@ it('a segment that is copied takes its own bytes, and not all that values are re
   while (topology.mergeSome());
   const run = graphState(tables).runs.ever[0]!;
   const [segment] = copySegments(tables, run);
-  const checksumBytes = 8; // behind each stored value
+  const checksumBytes = 8; // after each stored value
   expect(segment!.connections.buffer.byteLength).toBe(run[0]!.bytes + checksumBytes);
 });

@@ -12,7 +12,7 @@ import { everything as all, analyst, batchOf, hour, opened, resources, start } f
 import { networkRecord } from '../records.ts';
 import { comparable, everything } from './plain-graph.ts';
 
-/** A midnight that is long past for the store's clock. */
+/** A midnight long before the time of the store's clock. */
 const before = start - 240 * hour;
 const established = { state: 'closed', conn_state: 'SF', transport: 'tcp' } as const;
 
@@ -41,7 +41,7 @@ const commit = (store: Store, records: readonly NetworkRecord[]) =>
 
 const idle = () => new Promise((resolve) => setTimeout(resolve, 60));
 
-/** The snapshot after everything that came since. */
+/** The snapshot after all later updates. */
 function caughtUp(reader: StoreReader, snapshot: Topology, groupBy: 'host' | 'subnet' = 'host'): Topology {
   let now = snapshot;
   for (const { seq, step } of reader.topologySteps(snapshot.seq, 1000)) {
@@ -53,7 +53,7 @@ function caughtUp(reader: StoreReader, snapshot: Topology, groupBy: 'host' | 'su
 }
 
 describe('the graph of the store', () => {
-  it('has hosts, networks and edges, and what they are called', async () => {
+  it('has hosts, networks, edges and names', async () => {
     const { store, reader } = opened();
     await commit(store, [
       flow('10.0.0.1', '10.0.0.2', { app_protocol: 'ssh' }),
@@ -101,7 +101,7 @@ describe('the graph of the store', () => {
     ]);
   });
 
-  it('looks at hours, at days, and around an asset', async () => {
+  it('covers hours, days, and the surroundings of an asset', async () => {
     const { store, reader } = opened();
     await commit(store, [
       flow('10.0.0.1', '10.0.0.2', { timestamp: before }),
@@ -119,7 +119,7 @@ describe('the graph of the store', () => {
     expect(targets({ from: before + hour, to: before + 26 * hour })).toEqual(['10.0.0.3', '10.0.0.4']);
     expect(targets({ to: before + hour })).toEqual(['10.0.0.2']);
     expect(targets({ from: before - 50 * hour, to: before - 49 * hour })).toEqual([]);
-    // Dated ahead of our clock, it is in no hour.
+    // Dated ahead of the server clock, it is in no hour.
     expect(targets({})).toEqual(['10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.9']);
     const focus = reader.assets.at('10.0.0.1', start)!;
     expect(targets({ focus, depth: 1 })).toEqual(['10.0.0.2']);
@@ -134,7 +134,7 @@ describe('the graph of the store', () => {
     });
   });
 
-  it('around an asset is around the addresses that are its own now', async () => {
+  it('around an asset is around its current addresses', async () => {
     const { store, reader } = opened();
     await commit(store, [flow('10.0.0.1', '10.0.0.2', { src_mac: '00:11:22:33:44:01', timestamp: before })]);
     const first = reader.assets.at('10.0.0.1', start)!;
@@ -149,7 +149,7 @@ describe('the graph of the store', () => {
     expect(around(first)).toMatchObject({ nodes: [], edges: [] });
     expect(around(second).edges.length).toBe(2);
     expect(around(second.toUpperCase()).edges.length).toBe(2);
-    // Whose they were at the end of a range, as the names of its nodes.
+    // Owners at the end of a range, like the names of its nodes.
     expect(around(first, { from: before, to: before + hour }).nodes).toContainEqual(
       expect.objectContaining({ id: '10.0.0.1', asset_id: first }),
     );
@@ -203,7 +203,7 @@ describe('the graph of the store', () => {
     }
   });
 
-  it('tells subscribers what hosts are called when that changes', async () => {
+  it('notifies subscribers when names of hosts change', async () => {
     const { store, reader } = opened();
     await commit(store, [flow('10.0.0.1', '10.0.0.2')]);
     const snapshot = reader.topology(everything);
@@ -220,7 +220,7 @@ describe('the graph of the store', () => {
     expect(comparable(caughtUp(reader, snapshot))).toEqual(comparable(now));
   });
 
-  it('says what is more than subscribers are told', async () => {
+  it('reports updates that are larger than what is sent to subscribers', async () => {
     const { store, reader } = opened();
     await commit(
       store,
@@ -238,7 +238,7 @@ describe('the graph of the store', () => {
     });
   });
 
-  it('a connection that is answered after its first report counts at the host from then on', async () => {
+  it('counts a connection that is answered after its first report at the host from then on', async () => {
     const { store, reader, dataDir } = opened();
     const report = (conn_state: string, src_bytes: number) =>
       flow('10.0.0.1', '10.0.0.2', {
@@ -267,7 +267,7 @@ describe('the graph of the store', () => {
     await again.close();
   });
 
-  it('goes on after a restart, with a sequence that grows', async () => {
+  it('continues after a restart, with a growing sequence', async () => {
     const { store, reader, dataDir } = opened();
     await commit(store, [flow('10.0.0.1', '10.0.0.2')]);
     const snapshot = reader.topology(everything);
@@ -303,7 +303,7 @@ const action = fc.oneof(
   fc.constant({ wait: true }),
 );
 
-it('from any snapshot the updates lead to the newest, whatever happens, over restarts too', async () => {
+it('from any snapshot the updates lead to the newest, whatever happens, across restarts too', async () => {
   const { dataDir, store: first, reader: firstReader } = opened();
   await first.close();
   firstReader.close();
