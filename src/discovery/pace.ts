@@ -1,25 +1,26 @@
-/** How far sending may lag behind the even pace and make up for it: timers are a few milliseconds late. */
+/** Milliseconds of delay that may be caught up, because timers fire a few milliseconds late. */
 const slackMs = 20;
 
 /**
- * Spreads probes evenly: never more than `rate` in any second, however late the timers are.
+ * Spreads probes evenly: never more than `rate` in any second, even if timers are late.
  *
- * A generic cell rate algorithm (ITU-T I.371, annex A) with the increment T and the tolerance τ: the n-th probe comes
- * at least (n − 1)·T − τ after the first. With T = (1000 ms + τ) / rate that is a whole second for one more than `rate`.
+ * A generic cell rate algorithm (ITU-T I.371, annex A) with increment T and tolerance τ: the n-th probe is
+ * sent at least (n − 1)·T − τ after the first. With T = (1000 ms + τ) / rate, `rate` + 1 probes take at least
+ * a second.
  */
 export class Pace {
   readonly #incrementMs: number;
-  /** When the next probe is due at an even pace. */
+  /** Time at which the next probe is due at an even pace. */
   #due = Number.NEGATIVE_INFINITY;
 
-  /** @param rate - probes a second, at least 1 */
+  /** @param rate - probes per second, at least 1 */
   constructor(rate: number) {
     this.#incrementMs = (1000 + slackMs) / rate;
   }
 
   /**
-   * Asks for leave to send one probe at `nowMs` (monotonic). 0: it may be sent, and has been counted; else how long to
-   * wait before asking again.
+   * Requests permission for one probe at `nowMs` (monotonic). Returns 0 if it may be sent and was counted, or
+   * the milliseconds to wait before the next attempt.
    */
   take(nowMs: number): number {
     const wait = this.#due - slackMs - nowMs;

@@ -1,17 +1,20 @@
-/** What a document consists of, for who wants elements and attributes. Text between elements is passed over. */
+/** Receives the elements and attributes of a document. Text between elements is ignored. */
 interface XmlHandler {
-  /** `attributes` is the handler's own. */
+  /** The handler may keep `attributes`. */
   open(name: string, attributes: ReadonlyMap<string, string>): void;
   close(name: string): void;
 }
 
-/** The text is not XML of the kind that is read here. */
+/** The text is not XML in the supported subset. */
 export class XmlError extends Error {
   override readonly name = 'XmlError';
 }
 
 const maxDepth = 32;
-/** One tag with its attributes; nmap's longest carry a fingerprint of some kilobytes. */
+/**
+ * Maximum length of a tag with its attributes. The longest tags of nmap have a fingerprint of a few
+ * kilobytes.
+ */
 const maxTagLength = 2 ** 18;
 const name = '[A-Za-z_][A-Za-z0-9_.:-]{0,100}';
 const attribute = new RegExp(`\\s+(${name})\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`, 'y');
@@ -21,9 +24,10 @@ const endTag = new RegExp(`^</(${name})\\s*>$`);
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 /**
- * Reads XML 1.0 piece by piece: elements, attributes, comments, CDATA, processing instructions and a document type
- * without declarations of its own, so that there are no entities but the five of XML and character references, and
- * nothing is ever fetched or expanded. Depth and the length of a tag are bounded; the whole is for the caller to bound.
+ * Parses XML 1.0 incrementally: elements, attributes, comments, CDATA, processing instructions and a document
+ * type without internal declarations. Only the five predefined entities and character references are allowed,
+ * so nothing is fetched or expanded. Depth and tag length are bounded; the caller must bound the total
+ * length.
  */
 export class XmlReader {
   readonly #handler: XmlHandler;
@@ -42,7 +46,7 @@ export class XmlReader {
     for (;;) {
       const start = this.#rest.indexOf('<', position);
       const between = this.#rest.slice(position, start < 0 ? undefined : start);
-      if (this.#stack.length === 0 && /\S/.test(between)) throw new XmlError('text outside of the document');
+      if (this.#stack.length === 0 && /\S/.test(between)) throw new XmlError('text outside the document');
       if (start < 0) {
         position = this.#rest.length;
         break;
@@ -54,19 +58,19 @@ export class XmlReader {
       position = end;
     }
     this.#rest = this.#rest.slice(position);
-    if (this.#rest.length > maxTagLength) throw new XmlError('a tag is too long');
+    if (this.#rest.length > maxTagLength) throw new XmlError('tag is too long');
   }
 
-  /** @throws XmlError where the document is not whole. */
+  /** @throws XmlError if the document is incomplete. */
   end(): void {
     if (this.#rest !== '' || this.#stack.length > 0 || !this.#rootSeen)
-      throw new XmlError('the document ends too soon');
+      throw new XmlError('document ends unexpectedly');
   }
 
   #markup(text: string): void {
     if (text.startsWith('<?') || text.startsWith('<!--')) return;
     if (text.startsWith('<![CDATA[')) {
-      if (this.#stack.length === 0) throw new XmlError('text outside of the document');
+      if (this.#stack.length === 0) throw new XmlError('text outside the document');
       return;
     }
     if (text.startsWith('<!')) return this.#documentType(text);
@@ -77,26 +81,26 @@ export class XmlReader {
 
   #documentType(text: string): void {
     if (this.#rootSeen || !/^<!DOCTYPE\s/.test(text) || text.includes('['))
-      throw new XmlError('a declaration that is not read');
+      throw new XmlError('unsupported declaration');
   }
 
   #element(text: string): void {
-    if (this.#rootSeen && this.#stack.length === 0) throw new XmlError('a second document');
-    if (this.#stack.length === maxDepth) throw new XmlError('elements are nested too deep');
+    if (this.#rootSeen && this.#stack.length === 0) throw new XmlError('content after the root element');
+    if (this.#stack.length === maxDepth) throw new XmlError('elements are nested too deeply');
     startOfTag.lastIndex = 0;
     const element = startOfTag.exec(text)?.[1];
-    if (element === undefined) throw new XmlError('a tag without a name');
+    if (element === undefined) throw new XmlError('tag without a name');
     const attributes = new Map<string, string>();
     attribute.lastIndex = startOfTag.lastIndex;
     let rest = startOfTag.lastIndex;
     for (let match = attribute.exec(text); match !== null; match = attribute.exec(text)) {
       const [, key = '', double, single = ''] = match;
-      if (attributes.has(key)) throw new XmlError('an attribute comes twice');
+      if (attributes.has(key)) throw new XmlError('duplicate attribute');
       attributes.set(key, decode(double ?? single));
       rest = attribute.lastIndex;
     }
     const end = /^\s*(\/?)>$/.exec(text.slice(rest));
-    if (end === null) throw new XmlError('a tag that is not well-formed');
+    if (end === null) throw new XmlError('tag is not well-formed');
     this.#rootSeen = true;
     this.#stack.push(element);
     this.#handler.open(element, attributes);
@@ -104,16 +108,16 @@ export class XmlReader {
   }
 
   #close(element: string): void {
-    if (this.#stack.pop() !== element) throw new XmlError('an end tag without its start');
+    if (this.#stack.pop() !== element) throw new XmlError('end tag without start tag');
     this.#handler.close(element);
   }
 }
 
-/** Where markup that begins at `start` is over, or -1 where it isn't yet. */
+/** Returns the end of the markup that starts at `start`, or -1 if it is incomplete. */
 function endOfMarkup(text: string, start: number): number {
   for (const [opening, closing] of delimiters) {
     if (text.startsWith(opening, start)) return after(text, closing, start + opening.length);
-    // It may become one of these.
+    // The text may be the start of this delimiter.
     if (opening.startsWith(text.slice(start))) return -1;
   }
   let quote = '';
@@ -140,14 +144,14 @@ function after(text: string, closing: string, from: number): number {
 
 function decode(text: string): string {
   return text.replaceAll(/&([^;&]{0,12});?/g, (whole, entity: string) => {
-    if (!whole.endsWith(';')) throw new XmlError('an ampersand that is no reference');
+    if (!whole.endsWith(';')) throw new XmlError('invalid reference');
     const known = Object.hasOwn(entities, entity) ? entities[entity] : undefined;
     if (known !== undefined) return known;
     const digits = /^#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}))$/.exec(entity);
-    if (digits === null) throw new XmlError('an entity that is not declared');
+    if (digits === null) throw new XmlError('undeclared entity');
     const code = digits[1] === undefined ? Number(digits[2]) : Number.parseInt(digits[1], 16);
     if (code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-      throw new XmlError('a reference to no character');
+      throw new XmlError('reference to an invalid character');
     return String.fromCodePoint(code);
   });
 }
