@@ -84,7 +84,7 @@ export class ConnectScan {
     }
     while (this.#probes > 0 || (this.#unfinished.size > 0 && !this.#stop.signal.aborted))
       await this.#change();
-    for (const host of this.#unfinished) if (host.up) this.#tell(host, []);
+    for (const host of this.#unfinished) if (host.up) this.#report(host, []);
     this.#unfinished.clear();
     if (this.#failure !== undefined) throw this.#failure;
   }
@@ -214,12 +214,12 @@ export class ConnectScan {
     const hostnames = host.up ? await this.#names.of(host.ip) : [];
     // `run` reports unfinished hosts after a cancellation.
     if (!this.#unfinished.delete(host)) return;
-    if (host.up) this.#tell(host, hostnames);
+    if (host.up) this.#report(host, hostnames);
     this.#findings.counts.hosts_done++;
     this.#wake?.();
   }
 
-  #tell({ ip, at, services, refused }: Host, hostnames: readonly string[]): void {
+  #report({ ip, at, services, refused }: Host, hostnames: readonly string[]): void {
     this.#findings.counts.hosts_up++;
     services.sort((a, b) => a.port - b.port);
     const closed = this.#job.ports.filter((_, index) => (refused[index >> 3]! >> (index & 7)) & 1);

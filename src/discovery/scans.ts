@@ -275,7 +275,7 @@ export class Scans {
         running.found.assets_updated += assets_updated;
       },
     };
-    let toldAt = Number.NEGATIVE_INFINITY;
+    let publishedAt = Number.NEGATIVE_INFINITY;
     for (;;) {
       const { counts, hosts, end } = await scanner.news();
       const { hosts_done, probes_done, ...found } = counts;
@@ -290,8 +290,8 @@ export class Scans {
           result: resultOf(running.found),
         };
       if (end !== undefined) return end;
-      if (!changed || performance.now() - toldAt < progressEveryMs) continue;
-      toldAt = performance.now();
+      if (!changed || performance.now() - publishedAt < progressEveryMs) continue;
+      publishedAt = performance.now();
       await this.#save(running.scan).catch((error: unknown) =>
         this.#options.onTrouble(`the progress of scan ${running.scan.id} could not be stored`, error),
       );
@@ -310,12 +310,12 @@ export class Scans {
    * interrupted.
    */
   async #saveSurely({ scan }: Running): Promise<void> {
-    for (let told = false; ; told = true) {
+    for (let reported = false; ; reported = true) {
       try {
         await this.#save(scan);
         return;
       } catch (error) {
-        if (!told) this.#options.onTrouble(`scan ${scan.id} could not be stored yet`, error);
+        if (!reported) this.#options.onTrouble(`scan ${scan.id} could not be stored yet`, error);
         if (this.#closed) return;
         await delay(this.#retryMs);
       }
