@@ -30,18 +30,18 @@ export interface PresentedCredentials {
  * role is no longer effective. A client certificate is used only without this header; an invalid header is
  * rejected even with a certificate. With a certificate, the principal has all of its roles.
  *
- * @param noted - called for each valid token that was presented
+ * @param onTokenUse - called for each valid token that was presented
  * @returns a function of the credentials and the time (epoch milliseconds), which rejects missing, invalid,
  * expired and revoked credentials with UNAUTHENTICATED
  */
 export function createAuthenticator(
   reader: IdentityReader,
   tokens: AccessTokens,
-  noted: (jti: string, nowMs: number) => void = () => undefined,
+  onTokenUse: (jti: string, nowMs: number) => void = () => undefined,
 ) {
-  const good = (held: Held, nowMs: number, expiresAt: number | undefined): AuthenticatedIdentity => {
+  const accept = (held: Held, nowMs: number, expiresAt: number | undefined): AuthenticatedIdentity => {
     const found = identity(held, nowMs, expiresAt);
-    noted(held.token.jti, nowMs);
+    onTokenUse(held.token.jti, nowMs);
     return found;
   };
   return async (
@@ -53,12 +53,12 @@ export function createAuthenticator(
     const bearer = bearerToken(authorization);
     if (isSecret('long_lived', bearer)) {
       const held = longLived(reader, bearer);
-      return good(held, nowMs, endOf(held.token));
+      return accept(held, nowMs, endOf(held.token));
     }
     const claims = await tokens.verify(bearer, nowMs);
     const held = reader.holder(claims.jti);
     if (held?.token.kind !== 'session' || held.token.principal_id !== claims.sub) throw refused();
-    return good(held, nowMs, claims.expiresAt);
+    return accept(held, nowMs, claims.expiresAt);
   };
 }
 

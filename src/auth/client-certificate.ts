@@ -43,7 +43,7 @@ export function certificatePrincipal(
 }
 
 /** Names by certificate, because parsing takes 10 µs. The connection holds the certificate. */
-const known = new WeakMap<ClientCertificate, readonly string[]>();
+const namesByCertificate = new WeakMap<ClientCertificate, readonly string[]>();
 
 /**
  * Returns the names in a certificate: the subject alternative names of the kinds dNSName,
@@ -55,13 +55,13 @@ const known = new WeakMap<ClientCertificate, readonly string[]>();
  * @throws UNAUTHENTICATED for more than 16 names, and for a name extension that cannot be parsed.
  */
 export function namesOf(certificate: ClientCertificate): readonly string[] {
-  const before = known.get(certificate);
+  const before = namesByCertificate.get(certificate);
   if (before !== undefined) return before;
   const { subjectAltName } = certificate.x509;
   const names =
     subjectAltName === undefined ? commonNames(certificate.x509) : alternativeNames(subjectAltName);
   if (names.length > maxNames) throw refused(`has more than ${maxNames} names`);
-  known.set(certificate, names);
+  namesByCertificate.set(certificate, names);
   return names;
 }
 

@@ -15,7 +15,7 @@ const parameters = {
 } as const satisfies Options;
 
 let inFlight = 0;
-let nobodysHash: Promise<string> | undefined;
+let decoyHash: Promise<string> | undefined;
 
 /**
  * Returns the PHC string of a password. Equivalent Unicode spellings are the same password (NFC, as required
@@ -45,14 +45,14 @@ export function requireNewPassword(field: string, password: string, name: string
  */
 export function verifyPassword(known: string | undefined, password: string): Promise<boolean> {
   return limited(async () => {
-    const right = await verify(known ?? (await hashOfNobody()), password.normalize('NFC'));
+    const right = await verify(known ?? (await makeDecoyHash()), password.normalize('NFC'));
     return right && known !== undefined;
   });
 }
 
-function hashOfNobody(): Promise<string> {
-  nobodysHash ??= hash(randomBytes(32), parameters);
-  return nobodysHash;
+function makeDecoyHash(): Promise<string> {
+  decoyHash ??= hash(randomBytes(32), parameters);
+  return decoyHash;
 }
 
 async function limited<T>(work: () => Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@ import type { IdentityWriter } from './identities.ts';
 
 const minuteMs = 60_000;
 /** Token uses per transaction. A transaction takes a few milliseconds, so ingest is not delayed. */
-const writtenAtOnce = 1000;
+const maxUsesPerWrite = 1000;
 
 /**
  * Records when tokens were last used, to the minute. Uses are buffered and written periodically, so that
@@ -69,7 +69,7 @@ function firstOf(uses: ReadonlyMap<string, number>): Map<string, string> {
   const part = new Map<string, string>();
   for (const [jti, minute] of uses) {
     part.set(jti, new Date(minute * minuteMs).toISOString());
-    if (part.size === writtenAtOnce) break;
+    if (part.size === maxUsesPerWrite) break;
   }
   return part;
 }

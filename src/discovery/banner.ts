@@ -5,21 +5,24 @@ import { type Certificate, certificateOf } from './certificate.ts';
 import type { Connections } from './connection.ts';
 import { type Identified, identify } from './identify.ts';
 
-/** What an open port offers, as far as it says. */
+/** The service on an open port, as far as it can be identified. */
 export interface Offered extends Identified {
   readonly certificate?: Certificate;
 }
 
 export interface BannerTimes {
-  /** How long a server may take to speak first … */
+  /** Milliseconds to wait for a greeting of the server. */
   readonly greetingMs: number;
-  /** … on ports where it usually does, after it looked up who connects, or to see who talks out of turn. */
+  /**
+   * Milliseconds to wait on ports where the server usually speaks first. Some servers delay the greeting for
+   * a reverse lookup or to detect clients that talk too early.
+   */
   readonly lateGreetingMs: number;
-  /** … to answer what it was asked, a TLS handshake too. */
+  /** Milliseconds to wait for a response or for a TLS handshake. */
   readonly answerMs: number;
-  /** A server that has said something and pauses for this long has said it all. */
+  /** Milliseconds of silence after which a greeting or response is complete. */
   readonly quietMs: number;
-  /** All of it. */
+  /** Maximum milliseconds in total. */
   readonly totalMs: number;
 }
 
@@ -35,19 +38,19 @@ interface Peer {
   readonly ip: string;
   readonly port: number;
   readonly connections: Connections;
-  /** Another connection to the same port; undefined where there is none to be had. */
+  /** Opens another connection to the same port; undefined if that fails. */
   again(): Promise<Socket | undefined>;
   readonly times?: BannerTimes;
 }
 
 interface Heard {
   readonly bytes: Uint8Array;
-  /** The other end has closed, or cannot be talked to. */
+  /** The peer has closed the connection, or the connection failed. */
   readonly ended: boolean;
 }
 
 /**
- * Finds out what answers behind a fresh connection, and ends it. Never rejects.
+ * Identifies the service behind a new connection and closes the connection. Never rejects.
  *
  * ```
  *   usual TLS ports ──────────────────────────────► TLS ──► certificate, greeting or HTTP ──► identify
@@ -55,8 +58,9 @@ interface Heard {
  *                  └─yes──────────────────────────────────────────────────────────────────────────▲
  *                                      └─ a TLS alert, "that was plain HTTP", or hung up ──► TLS (again)
  * ```
- * Read are at most limits.maxBannerBytes of each, and nothing takes longer than `times.totalMs`, whatever the server
- * does: one that never answers costs the greeting and one answer, one that sends without end is cut off.
+ * At most limits.maxBannerBytes are read per connection, and the whole takes at most `times.totalMs`
+ * regardless of the server: a silent server takes the greeting time and one response time, and an endless
+ * response is cut off.
  */
 export async function offeredBy(first: Socket, peer: Peer): Promise<Offered> {
   const times = peer.times ?? bannerTimes;
@@ -93,17 +97,17 @@ export async function offeredBy(first: Socket, peer: Peer): Promise<Offered> {
   }
 }
 
-/** Ports where the client begins with a TLS handshake (IANA's registry, and usual ones besides). */
+/** Ports where the client starts with a TLS handshake (from the IANA registry, and other common ports). */
 const tlsPorts = new Set([
   443, 465, 563, 636, 853, 989, 990, 992, 993, 994, 995, 2376, 3269, 5061, 5671, 6443, 8443, 8883, 9443,
 ]);
-/** … and where the server speaks first then. */
+/** TLS ports where the server speaks first after the handshake. */
 const greetingTlsPorts = new Set([465, 563, 990, 992, 993, 994, 995]);
 /** Ports where the server speaks first. */
 const greetingPorts = new Set([21, 22, 23, 25, 110, 119, 143, 587, 2121, 2525, 3306, 5900]);
-/** Ports of printers, which put on paper whatever comes. */
+/** Ports of printers, which print whatever they receive. */
 const printerPorts = new Set([9100, 9101, 9102, 9103, 9104, 9105, 9106, 9107]);
-/** Ports where the server waits for a request: no use in waiting for a greeting. */
+/** Ports where the server waits for a request and sends no greeting. */
 const requestPorts = new Set([
   80, 631, 3000, 3128, 5000, 5357, 5985, 8000, 8008, 8080, 8081, 8888, 9090, 9200,
 ]);
@@ -117,12 +121,15 @@ async function inPlain(socket: Socket, peer: Peer, times: BannerTimes): Promise<
   return ask(socket, peer, times);
 }
 
-/** `refused`: it came to no handshake, and soon: the server speaks no TLS, or none of ours. */
+/**
+ * Returns `refused` if the handshake fails before the timeout: the server does not support TLS, or no common
+ * version.
+ */
 async function overTls(plain: Socket, peer: Peer, times: BannerTimes): Promise<Offered | 'refused'> {
   const socket = peer.connections.adopt(
     connectTls({
       socket: plain,
-      // It is asked who it is, not trusted.
+      // The certificate is recorded but not trusted.
       rejectUnauthorized: false,
       minVersion: 'TLSv1',
       ciphers: 'DEFAULT:@SECLEVEL=0',
@@ -169,7 +176,10 @@ function ask(socket: Socket, { ip }: Peer, times: BannerTimes): Promise<Heard> {
   return hear(socket, times.answerMs, times.quietMs);
 }
 
-/** Reads what comes until it is enough, pauses, ends or takes too long. The socket is paused again then. */
+/**
+ * Reads until the buffer is full, the peer pauses or closes, or the time is over. The socket is paused
+ * afterwards.
+ */
 function hear(socket: Socket, timeoutMs: number, quietMs: number): Promise<Heard> {
   return new Promise((resolve) => {
     const bytes = Buffer.alloc(limits.maxBannerBytes);
@@ -198,7 +208,10 @@ function hear(socket: Socket, timeoutMs: number, quietMs: number): Promise<Heard
   });
 }
 
-/** An alert record (RFC 8446, section 5.1), what web servers say to plain HTTP on such a port, or just the end. */
+/**
+ * Reports signs of TLS: an alert record (RFC 8446, section 5.1), the response of a web server to plain HTTP
+ * on a TLS port, or an immediate close.
+ */
 function soundsLikeTls({ bytes, ended }: Heard): boolean {
   if (bytes.length === 0) return ended;
   if (bytes[0] === 0x15 && bytes[1] === 3) return true;

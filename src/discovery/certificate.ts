@@ -1,13 +1,13 @@
 import type { PeerCertificate } from 'node:tls';
 import { safeHostName, safeText } from './safe-text.ts';
 
-/** What a server's certificate says. Nobody has checked whether it is true. */
+/** Contents of a server certificate, which is not verified. */
 export interface Certificate {
   /** Common name of the subject. */
   readonly subject?: string;
   /**
-   * Host names that it is for (RFC 6125: the subject only where there are no others), at most 16; wildcards are left
-   * out.
+   * Host names in the certificate, at most 16 (RFC 6125: the subject only if there are no alternative names).
+   * Wildcards are left out.
    */
   readonly names: readonly string[];
   /** Common name of the issuer, else its organization. */
@@ -15,14 +15,14 @@ export interface Certificate {
   /** ISO 8601. */
   readonly not_before?: string;
   readonly not_after?: string;
-  /** Of the whole certificate: lowercase hexadecimal. */
+  /** SHA-256 of the whole certificate in lowercase hexadecimal. */
   readonly sha256: string;
 }
 
 const maxNames = 16;
 const maxNameLength = 200;
 
-/** Undefined where the server showed none. */
+/** Returns the contents of a certificate; undefined if the server sent none. */
 export function certificateOf(peer: PeerCertificate): Certificate | undefined {
   if (typeof peer.fingerprint256 !== 'string') return undefined;
   const subject = textOf(peer.subject?.CN);
@@ -38,7 +38,7 @@ export function certificateOf(peer: PeerCertificate): Certificate | undefined {
   };
 }
 
-/** Fields that occur more than once come as a list. */
+/** Repeated fields are a list, of which the first value is used. */
 function textOf(value: string | readonly string[] | undefined): string | undefined {
   const first = typeof value === 'string' || value === undefined ? value : value[0];
   return first === undefined ? undefined : safeText(first, maxNameLength);
@@ -50,7 +50,10 @@ function timeOf(text: string | undefined): string | undefined {
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }
 
-/** `DNS:a.example, DNS:"b, c", IP Address:…`: Node quotes names with commas in them, which are none of a host. */
+/**
+ * `DNS:a.example, DNS:"b, c", IP Address:…`: Node.js quotes names that contain commas, which are not host
+ * names.
+ */
 function namesOf(alternatives: string): string[] {
   const names = new Set<string>();
   for (const [, name = ''] of alternatives

@@ -10,12 +10,12 @@ import { ReverseNames } from './reverse-names.ts';
 import type { FoundService, ScanJob } from './scanner.ts';
 import { addressesOf } from './targets.ts';
 
-/** How often, and after which pause, a probe is tried that found no room for a socket on this machine. */
+/** Number and interval (milliseconds) of retries of a probe when this machine has no free sockets. */
 const busyRetries = 50;
 const busyPauseMs = 100;
 
 export interface ConnectScanOptions {
-  /** `address:port` of name servers; the system's by default. */
+  /** Name servers as `address:port`; defaults to those of the system. */
   readonly nameServers?: readonly string[];
   readonly connectTimeoutMs?: number;
   readonly bannerTimes?: BannerTimes;
@@ -27,24 +27,24 @@ interface Host {
   readonly ip: string;
   at: number;
   up: boolean;
-  /** Probes that have not been answered or given up, those that are yet to be sent included. */
+  /** Outstanding probes, including those not yet sent. */
   left: number;
   banners: number;
   readonly services: FoundService[];
-  /** A bit for each of the job's ports. */
+  /** One bit per port of the job. */
   readonly refused: Uint8Array;
 }
 
-/** This machine cannot go on. */
+/** This machine has run out of sockets. */
 class NoSockets extends Error {}
 
 /**
- * Asks every port of every host by a TCP connection, and what is open for what it offers.
+ * Connects to every TCP port of every host and identifies the services on open ports.
  *
  * ```
  *   hosts, 128 in turn ──port by port──► pace ──► connect ──► closed, filtered ──────────► host finished ──► names ──► findings
  *                                         ▲          └─open─► banner (TLS: pace again) ──────▲
- *                                         └── waits: sockets, unfinished hosts, findings not fetched
+ *                                         └── waits for sockets, unfinished hosts, unfetched findings
  * ```
  */
 export class ConnectScan {
@@ -56,7 +56,7 @@ export class ConnectScan {
   readonly #maxServicesPerHost: number;
   readonly #pace: TokenBuckets;
   readonly #stop = new AbortController();
-  /** Probes under way, banners included. */
+  /** Number of probes in progress, including banners. */
   #probes = 0;
   readonly #unfinished = new Set<Host>();
   #failure: NoSockets | undefined;
@@ -72,7 +72,7 @@ export class ConnectScan {
     this.#maxServicesPerHost = options.maxServicesPerHost ?? limits.maxScanServicesPerHost;
   }
 
-  /** Resolves when all is asked and answered, or given up. Rejects when this machine has no more sockets. */
+  /** Resolves when all probes were answered or timed out. Rejects if this machine runs out of sockets. */
   async run(): Promise<void> {
     for (const [host, index] of this.#probesInTurn()) {
       await this.#turn();
@@ -85,12 +85,15 @@ export class ConnectScan {
     }
     while (this.#probes > 0 || (this.#unfinished.size > 0 && !this.#stop.signal.aborted))
       await this.#change();
-    for (const host of this.#unfinished) if (host.up) this.#tell(host, []);
+    for (const host of this.#unfinished) if (host.up) this.#report(host, []);
     this.#unfinished.clear();
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Nothing is connected any more once this returns; `run` resolves soon, what was found until now told. */
+  /**
+   * Closes all connections before it returns. `run` resolves soon afterwards, with the findings so far
+   * reported.
+   */
   cancel(): void {
     this.#stop.abort();
     this.#connections.destroyAll();
@@ -98,7 +101,7 @@ export class ConnectScan {
     this.#wake?.();
   }
 
-  /** Hosts with the places of ports in the job's list. */
+  /** Yields hosts with the index of the port to probe. */
   *#probesInTurn(): Generator<[Host, number]> {
     const { ports, spans } = this.#job;
     const addresses = addressesOf(spans);
@@ -123,7 +126,7 @@ export class ConnectScan {
     }
   }
 
-  /** Waits until one more probe may be sent. */
+  /** Waits until another probe may be sent. */
   async #turn(): Promise<void> {
     while (
       !this.#stop.signal.aborted &&
@@ -142,7 +145,7 @@ export class ConnectScan {
     }
   }
 
-  /** Resolves when a probe or a host is done with, or all is given up. */
+  /** Resolves when a probe or a host is finished, or the scan is cancelled. */
   #change(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -164,14 +167,14 @@ export class ConnectScan {
     if (--host.left === 0) void this.#finish(host);
   }
 
-  /** A machine without room for sockets is waited for, a few seconds. */
+  /** Connects, and retries for a few seconds while this machine has no free sockets. */
   async #connect(ip: string, port: number): Promise<Connected> {
     for (let tries = 0; tries < busyRetries; tries++) {
       const connected = await this.#connections.connect(ip, port);
       if (connected.outcome !== 'busy' || this.#stop.signal.aborted) return connected;
       await delay(busyPauseMs);
     }
-    this.#failure ??= new NoSockets('this machine has no room for more sockets');
+    this.#failure ??= new NoSockets('this machine has no free sockets');
     this.cancel();
     return { outcome: 'busy' };
   }
@@ -179,7 +182,7 @@ export class ConnectScan {
   async #opened(host: Host, port: number, socket: Socket): Promise<void> {
     this.#findings.counts.services_found++;
     const offered = await this.#offered(host, port, socket);
-    // Whatever was cut short by a cancellation says nothing.
+    // Discard results of probes interrupted by a cancellation.
     if (this.#stop.signal.aborted) return;
     if (host.services.length >= this.#maxServicesPerHost) {
       this.#findings.counts.services_skipped++;
@@ -210,14 +213,14 @@ export class ConnectScan {
 
   async #finish(host: Host): Promise<void> {
     const hostnames = host.up ? await this.#names.of(host.ip) : [];
-    // A cancellation tells of all that are unfinished.
+    // `run` reports unfinished hosts after a cancellation.
     if (!this.#unfinished.delete(host)) return;
-    if (host.up) this.#tell(host, hostnames);
+    if (host.up) this.#report(host, hostnames);
     this.#findings.counts.hosts_done++;
     this.#wake?.();
   }
 
-  #tell({ ip, at, services, refused }: Host, hostnames: readonly string[]): void {
+  #report({ ip, at, services, refused }: Host, hostnames: readonly string[]): void {
     this.#findings.counts.hosts_up++;
     services.sort((a, b) => a.port - b.port);
     const closed = this.#job.ports.filter((_, index) => (refused[index >> 3]! >> (index & 7)) & 1);

@@ -1,14 +1,13 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { limits } from '../limits.ts';
 
-/** What became of one probe. `busy`: this machine has no room for another socket; nothing was asked. */
+/** Outcome of one probe. `busy`: this machine has no free socket, and no probe was sent. */
 export type Connected =
   | { readonly outcome: 'open'; readonly socket: Socket }
   | { readonly outcome: 'closed' | 'filtered' | 'busy' };
 
 /**
- * The sockets of one scan. Owner of all of them: whatever is open is gone once `destroyAll` returns, and nothing is
- * opened after it.
+ * Owns the sockets of one scan: `destroyAll` closes all of them and prevents new connections.
  */
 export class Connections {
   readonly #open = new Set<{ destroy(): unknown }>();
@@ -20,8 +19,8 @@ export class Connections {
   }
 
   /**
-   * Connects to a port. `closed`: it was refused; `filtered`: nothing came back, or word that the host cannot be
-   * reached. The socket is paused, and destroyed by whoever asked for it. Never rejects.
+   * Connects to a port. `closed`: the connection was refused; `filtered`: no response, or the host is
+   * unreachable. The socket is paused, and the caller must destroy it. Never rejects.
    */
   connect(host: string, port: number): Promise<Connected> {
     if (this.#ended) return Promise.resolve({ outcome: 'filtered' });
@@ -43,7 +42,7 @@ export class Connections {
     });
   }
 
-  /** Also destroys what is wrapped around a socket. */
+  /** Takes ownership of a stream, such as a TLS stream around a socket. */
   adopt<S extends { destroy(): unknown; once(event: 'close', listener: () => void): unknown }>(socket: S): S {
     this.#open.add(socket);
     socket.once('close', () => this.#open.delete(socket));
@@ -57,7 +56,10 @@ export class Connections {
   }
 }
 
-/** Without a listener, two ends of one socket: both ports happened to be the same (RFC 9293, section 3.5, figure 7). */
+/**
+ * Reports a self-connection: without a listener, a TCP socket connects to itself if its local port is the
+ * target port (RFC 9293, section 3.5, figure 7).
+ */
 function toItself({ localPort, localAddress, remotePort, remoteAddress }: Socket): boolean {
   return localPort === remotePort && localAddress === remoteAddress;
 }

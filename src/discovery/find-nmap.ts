@@ -2,10 +2,10 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
 /**
- * The path of nmap, where it is there and may be run.
+ * Returns the path of nmap, if it is installed and may be run.
  *
  * @param setting - `discovery.nmap`: `off`, `auto`, or a path
- * @param searchPath - folders between colons, for `auto`; relative ones are passed over
+ * @param searchPath - colon-separated folders for `auto`; relative ones are ignored
  */
 export function findNmap(setting: string, searchPath: string): string | undefined {
   if (setting === 'off') return undefined;

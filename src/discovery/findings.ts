@@ -8,10 +8,13 @@ import {
   type ScanNews,
 } from './scanner.ts';
 
-/** Hosts that may wait to be fetched, before a scan waits itself. */
+/** Unfetched hosts at which the scan pauses. */
 const maxWaiting = 2 * maxHostsAtOnce;
 
-/** What a scan has found and nobody has fetched. Owner of its counts; an engine adds, `Scanner.news` takes. */
+/**
+ * Findings of a scan that have not been fetched, and its counts. The engine adds findings, and `Scanner.news`
+ * fetches them.
+ */
 export class Findings {
   readonly counts: { -readonly [K in keyof ScanCounts]: ScanCounts[K] } = {
     hosts_done: 0,
@@ -37,19 +40,19 @@ export class Findings {
     this.#wake?.();
   }
 
-  /** From now on nobody waits for room: the few hosts that are still told of are all that will come. */
+  /** Stops limiting unfetched hosts, for the last few hosts of a cancelled scan. */
   release(): void {
     this.#released = true;
     this.#makeRoom();
   }
 
-  /** Resolves when there is room for more hosts; undefined where there is. */
+  /** Resolves when more hosts can be added; undefined if they already can. */
   room(): Promise<void> | undefined {
     if (this.#hosts.length < maxWaiting || this.#released) return undefined;
     return new Promise((resolve) => this.#room.push(resolve));
   }
 
-  /** When there are many hosts, when it has ended, and at the latest after `newsEveryMs`. */
+  /** Resolves when there are many hosts, when the scan has ended, or after `newsEveryMs`. */
   async news(): Promise<ScanNews> {
     if (this.#end === undefined && this.#hosts.length < maxHostsAtOnce) {
       const waiting = new AbortController();

@@ -1,6 +1,6 @@
 import { safeText } from './safe-text.ts';
 
-/** What a banner says of who sent it; what it doesn't say is left out. */
+/** Identification of a server by its banner; unknown members are absent. */
 export interface Identified {
   /** Application protocol. */
   readonly name?: string;
@@ -9,7 +9,7 @@ export interface Identified {
 }
 
 interface Banner {
-  /** A character a byte. */
+  /** The bytes as Latin-1: one character per byte. */
   readonly text: string;
   readonly bytes: Uint8Array;
   readonly port: number;
@@ -17,21 +17,21 @@ interface Banner {
 
 interface Protocol {
   readonly name: string;
-  /** Over TLS, where that has a name of its own. */
+  /** Name of the protocol over TLS, if different. */
   readonly overTls?: string;
   readonly is: (banner: Banner) => boolean;
   readonly software?: (banner: Banner) => Omit<Identified, 'name'>;
 }
 
-/** Length of what is kept; real ones have under 40 characters. */
+/** Maximum lengths; real values have less than 40 characters. */
 const maxProductLength = 100;
 const maxVersionLength = 60;
 
 /**
- * Recognises protocols and software by what a server sends first, or answers to `GET / HTTP/1.0`.
+ * Recognises protocol and software from the greeting of a server or its response to `GET / HTTP/1.0`.
  *
- * The expressions run over a few kilobytes from whoever listens there: they are anchored or search for a literal, and
- * every repetition in them is bounded, so that the time is linear in the length.
+ * The expressions run over a few kilobytes of untrusted data. They are anchored or search for a literal, and
+ * every repetition is bounded, so the time is linear in the length.
  *
  * @param bytes - at most limits.maxBannerBytes
  */
@@ -55,7 +55,7 @@ const starts = (expression: RegExp) => (banner: Banner) => expression.test(banne
 
 type Software = readonly [product: string, expression: RegExp];
 
-/** The first of a list that the text tells of; the first group is the version. */
+/** Matches the first product of a list; the first group is the version. */
 function oneOf(list: readonly Software[]): (banner: Banner) => Omit<Identified, 'name'> {
   return ({ text }) => {
     for (const [product, expression] of list) {
@@ -88,7 +88,7 @@ const mailboxServers: readonly Software[] = [
   ['Microsoft Exchange', /Microsoft Exchange/],
 ];
 
-/** In the order in which they are asked. */
+/** In the order in which they are tried. */
 const protocols: readonly Protocol[] = [
   { name: 'ssh', is: starts(/^SSH-\d\.\d{1,2}-/), software: sshSoftware },
   { name: 'mongodb', is: starts(/^HTTP\/[\s\S]{0,400}trying to access MongoDB over HTTP/) },
@@ -155,7 +155,9 @@ const mailPorts = new Set([25, 465, 587, 2525]);
 const ftpPorts = new Set([20, 21, 990, 2121]);
 const pop3Ports = new Set([110, 995]);
 
-/** `SSH-2.0-OpenSSH_9.6p1 Debian-3`: software, an underscore or a hyphen, its version (RFC 4253, section 4.2). */
+/**
+ * `SSH-2.0-OpenSSH_9.6p1 Debian-3`: software, an underscore or a hyphen, its version (RFC 4253, section 4.2).
+ */
 function sshSoftware({ text }: Banner): Omit<Identified, 'name'> {
   const software = /^SSH-\d\.\d{1,2}-([\x21-\x7e]{1,100})/.exec(text)?.[1];
   if (software === undefined) return {};
@@ -187,7 +189,7 @@ function mysqlVersion(bytes: Uint8Array): string | undefined {
   return /^\d{1,3}\.[\x21-\x7e]{1,90}$/.test(version) ? version : undefined;
 }
 
-/** MariaDB puts a version of MySQL before its own, for clients that look for one. */
+/** MariaDB prefixes its version with a MySQL version for compatibility with clients. */
 function mysqlSoftware({ bytes }: Banner): Omit<Identified, 'name'> {
   const version = mysqlVersion(bytes)!;
   const maria = /^(?:5\.5\.5-)?(\d[\d.]{0,20})-MariaDB/i.exec(version);

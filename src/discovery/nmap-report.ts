@@ -4,11 +4,11 @@ import { safeHostName, safeText } from './safe-text.ts';
 import type { FoundHost, FoundService } from './scanner.ts';
 import { XmlReader } from './xml.ts';
 
-/** What a run of nmap tells as it goes. */
+/** Receives the results of a run of nmap. */
 interface NmapNews {
-  /** A host that is up, and how many of its open ports were left out, because there are too many. */
+  /** A host that is up, and the number of its open ports beyond the limit. */
   host(host: FoundHost, skipped: number): void;
-  /** A host was looked at, up or not. */
+  /** A host was scanned, whether up or down. */
   hostDone(): void;
 }
 
@@ -38,23 +38,23 @@ interface OpenHost {
 const maxNameLength = 60;
 const maxTextLength = 100;
 const maxHostNames = 4;
-/** Guesses at an operating system below this are no news (per cent, as nmap gives them). */
+/** Minimum accuracy of an operating system guess, in percent as reported by nmap. */
 const minOsAccuracy = 85;
 
 type Attributes = Readonly<Record<string, string>>;
 
 /**
- * Reads nmap's XML (nmap.dtd 1.05) piece by piece: of each host its state, addresses, names, TCP ports and operating
- * system. What is not understood is passed over; what is no XML is an error.
+ * Parses the XML of nmap (nmap.dtd 1.05) incrementally: state, addresses, names, TCP ports and operating
+ * system of each host. Unknown elements are ignored; invalid XML is an error.
  */
 export class NmapReport {
   readonly #news: NmapNews;
   readonly #now: () => number;
   readonly #xml: XmlReader;
   #host: OpenHost | undefined;
-  /** State of ports that are not listed one by one. */
+  /** State of the ports that are listed together. */
   #others: string | undefined;
-  /** How the run ended, as it says itself. */
+  /** Exit status in the report. */
   exit: { readonly success: boolean; readonly message: string | undefined } | undefined;
 
   constructor(news: NmapNews, now: () => number) {
@@ -98,7 +98,7 @@ export class NmapReport {
     address: (attributes) => this.#address(attributes),
     hostname: (attributes) => {
       const name = safeHostName(attributes.name ?? '');
-      // `user` is what was asked for, and says nothing.
+      // The type `user` is the target as entered, not a discovered name.
       if (name !== undefined && attributes.type === 'PTR' && (this.#host?.hostnames.size ?? 0) < maxHostNames)
         this.#host?.hostnames.add(name);
     },
@@ -142,7 +142,7 @@ export class NmapReport {
     host.ip ??= bytes === undefined ? undefined : printAddress(bytes);
   }
 
-  /** Ports in the same state are listed together; newer versions of nmap say which they are. */
+  /** Ports in the same state are listed together; newer versions of nmap include their numbers. */
   #otherPorts(attributes: Attributes): void {
     const ports = attributes.ports ?? '';
     const isList = /^\d{1,5}(?:-\d{1,5})?(?:,\d{1,5}(?:-\d{1,5})?)*$/.test(ports);
@@ -164,7 +164,7 @@ export class NmapReport {
     };
   }
 
-  /** `method="table"` is the name that the port usually has, which nobody has looked at. */
+  /** Only probed services are used: `method="table"` is just the usual service of the port. */
   #service(attributes: Attributes): void {
     const port = this.#host?.port;
     if (port === undefined || attributes.method !== 'probed') return;
@@ -226,7 +226,7 @@ function addClosed(host: OpenHost, port: number): void {
   if (port > 0 && host.closed.length < 65_535) host.closed.push(port);
 }
 
-/** nmap names a protocol and that it came through TLS. */
+/** Names of protocols over TLS, by the name that nmap reports with tunnel="ssl". */
 const overTls: Readonly<Record<string, string>> = {
   __proto__: null as never,
   http: 'https',

@@ -8,12 +8,12 @@ import { safeText } from './safe-text.ts';
 import type { ScanJob } from './scanner.ts';
 import { addressesOf } from './targets.ts';
 
-/** What nmap said last on its standard error, for the error of a scan that failed. */
+/** Bytes kept from the end of the standard error of nmap, for the error of a failed scan. */
 const maxErrorBytes = 4096;
 
 /**
- * Lets nmap do the work, once for IPv4 and once for IPv6. Its arguments are of our making: addresses go in by its
- * standard input, ports and rate were checked; there is no shell.
+ * Runs nmap, once for IPv4 and once for IPv6. The arguments are safe: addresses are passed on standard input,
+ * ports and rate are validated, and no shell is used.
  */
 export class NmapScan {
   readonly #job: ScanJob;
@@ -22,14 +22,14 @@ export class NmapScan {
   #child: ChildProcess | undefined;
   #cancelled = false;
 
-  /** @param job - with the path of nmap */
+  /** @param job - must have the path of nmap */
   constructor(job: ScanJob, findings: Findings, maxOutputBytes: number = limits.maxNmapOutputBytes) {
     this.#maxOutputBytes = maxOutputBytes;
     this.#job = job;
     this.#findings = findings;
   }
 
-  /** Resolves when nmap has ended. Rejects when it cannot be started, fails, or prints what is no report. */
+  /** Resolves when nmap has ended. Rejects if it cannot be started, fails, or prints an invalid report. */
   async run(): Promise<void> {
     const addresses = [...addressesOf(this.#job.spans)];
     const v6 = addresses.filter((address) => address.includes(':'));
@@ -38,7 +38,7 @@ export class NmapScan {
     if (v6.length > 0) await this.#runOnce(v6, ['-6']);
   }
 
-  /** It is killed; `run` resolves when it is gone. */
+  /** Kills nmap; `run` resolves when it has ended. */
   cancel(): void {
     this.#cancelled = true;
     this.#child?.kill('SIGKILL');
@@ -47,7 +47,7 @@ export class NmapScan {
   async #runOnce(addresses: readonly string[], more: readonly string[]): Promise<void> {
     if (this.#cancelled) return;
     const { nmap, ports, rate } = this.#job;
-    if (nmap === undefined) throw new Error('there is no path of nmap');
+    if (nmap === undefined) throw new Error('the path of nmap is missing');
     const child = spawn(nmap, [...nmapArguments(ports, rate), ...more], {
       stdio: ['pipe', 'pipe', 'pipe'],
       shell: false,
@@ -63,7 +63,7 @@ export class NmapScan {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       complaint = (complaint + text).slice(-maxErrorBytes);
     });
-    // One that ends before it has read them says so itself.
+    // If nmap ends before it reads all addresses, its exit status reports the error.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${addresses.join('\n')}\n`);
     try {
@@ -75,7 +75,7 @@ export class NmapScan {
       if (problem !== '' || report.exit?.success !== true)
         throw new Error(safeText(`nmap failed: ${report.exit?.message ?? ''} ${problem} ${complaint}`, 300));
       report.end();
-      // Those that are down are not listed.
+      // Hosts that are down are not in the report.
       this.#visited(Math.max(0, before + addresses.length - this.#findings.counts.hosts_done));
     } catch (error) {
       child.kill('SIGKILL');
@@ -113,19 +113,19 @@ export class NmapScan {
     let bytes = 0;
     for await (const chunk of stdout as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > this.#maxOutputBytes) throw new TooMuchOutput('nmap printed more than it may');
+      if (bytes > this.#maxOutputBytes) throw new TooMuchOutput('nmap printed more than the limit allows');
       report.push(decoder.write(chunk));
       await this.#findings.room();
     }
   }
 }
 
-/** More than limits.maxNmapOutputBytes. */
+/** The output exceeds limits.maxNmapOutputBytes. */
 export class TooMuchOutput extends Error {}
 
 /**
- * Connections where nmap may not send raw packets, services with products and versions, operating systems where it may;
- * XML to standard output. Nothing of it comes from a request but numbers.
+ * Returns the arguments of nmap: service and version detection, operating system detection if it can send raw
+ * packets (as root), and XML on standard output. Only numbers come from a request.
  */
 export function nmapArguments(
   ports: readonly number[],

@@ -8,7 +8,7 @@ import type { ScanJob, ScanNews, Scanner } from './scanner.ts';
 interface Running {
   readonly engine: { run(): Promise<void>; cancel(): void };
   readonly findings: Findings;
-  /** Resolves when nothing of it goes on. */
+  /** Resolves when the scan has stopped. */
   readonly done: Promise<void>;
   cancelled: boolean;
 }
@@ -18,7 +18,7 @@ export interface ScannerOptions extends ConnectScanOptions {
   readonly maxNmapOutputBytes?: number;
 }
 
-/** A scanner in the caller's own thread. */
+/** Returns a scanner that runs in the calling thread. */
 export function openScanner(options: ScannerOptions = {}): Scanner {
   return new OpenScanner(options);
 }
@@ -32,7 +32,7 @@ class OpenScanner implements Scanner {
   }
 
   async begin(job: ScanJob): Promise<void> {
-    if (this.#running !== undefined) throw new ServiceError('CONFLICT', 'another scan goes on');
+    if (this.#running !== undefined) throw new ServiceError('CONFLICT', 'another scan is running');
     const findings = new Findings();
     const engine =
       job.engine === 'nmap'

@@ -1,14 +1,14 @@
 import { TokenBuckets, toleranceMs } from '../admission/token-buckets.ts';
 
-/** How far sending may lag behind the even pace and make up for it: timers are a few milliseconds late. */
+/** Milliseconds of delay that may be caught up, because timers fire a few milliseconds late. */
 const slackMs = 20;
 
 /**
- * Spreads probes evenly: never more than `rate` in any second, however late the timers are. With the increment T and the
- * tolerance τ, the n-th probe comes at least (n − 1)·T − τ after the first. With T = (1000 ms + τ) / rate that is a whole
- * second for one more than `rate`.
+ * Spreads probes evenly: never more than `rate` in any second, even if timers are late. With the increment T and the
+ * tolerance τ, the n-th probe is sent at least (n − 1)·T − τ after the first. With T = (1000 ms + τ) / rate, `rate` + 1
+ * probes take at least a second.
  *
- * @param rate - probes a second, at least 1
+ * @param rate - probes per second, at least 1
  */
 export function probePace(rate: number): TokenBuckets {
   const tokenMs = (1000 + slackMs) / rate;

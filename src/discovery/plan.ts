@@ -5,11 +5,11 @@ import { parsePorts } from './ports.ts';
 import type { ScanJob } from './scanner.ts';
 import { countHosts, parseTargets } from './targets.ts';
 
-/** What the operator allows. */
+/** Limits on scans set by the operator. */
 export interface ScanTerms {
   /** CIDR blocks. */
   readonly allowedNetworks: readonly string[];
-  /** Path of nmap, as of now; undefined where it is not to be run, or not there. */
+  /** Returns the current path of nmap; undefined if it is disabled or not installed. */
   nmap(): string | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface ScanPlan {
   readonly probes: number;
 }
 
-/** What a scan is to do. @throws INVALID_REQUEST naming `targets.n`, `ports` or `engine` */
+/** Validates a scan and returns its plan. @throws INVALID_REQUEST naming `targets.n`, `ports` or `engine` */
 export function planScan(
   { targets, ports: portText, rate, engine }: Pick<Scan, 'targets' | 'ports' | 'rate' | 'engine'>,
   terms: ScanTerms,
@@ -33,15 +33,12 @@ export function planScan(
     limitReached('maxScanProbes');
     throw invalidField(
       'ports',
-      `makes it ${probes} probes: ${ports.length} on each of ${hosts} addresses, at most ${limits.maxScanProbes}`,
+      `results in ${probes} probes (${ports.length} on each of ${hosts} addresses); at most ${limits.maxScanProbes} are allowed`,
     );
   }
   if (engine === 'connect') return { job: { engine, spans, ports, rate }, hosts, probes };
   const nmap = terms.nmap();
   if (nmap === undefined)
-    throw invalidField(
-      'engine',
-      'cannot be nmap: it is not installed here, or discovery.nmap does not allow it',
-    );
+    throw invalidField('engine', 'cannot be nmap: it is not installed, or discovery.nmap does not allow it');
   return { job: { engine, spans, ports, rate, nmap }, hosts, probes };
 }

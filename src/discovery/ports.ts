@@ -1,8 +1,8 @@
 import { invalidField } from '../errors.ts';
 
 /**
- * The TCP ports that are open most often on the Internet and in company networks, by the frequencies that the Nmap
- * project measured and publishes in its file nmap-services: the first hundred.
+ * The hundred TCP ports that are most often open on the Internet and in company networks, by the frequencies
+ * in the file nmap-services of the Nmap project.
  */
 const top100 =
   '7,9,13,21-23,25-26,37,53,79-81,88,106,110-111,113,119,135,139,143-144,179,199,389,427,443-445,465,513-515,' +
@@ -13,7 +13,8 @@ const top100 =
 const named: Readonly<Record<string, string>> = { top100 };
 
 /**
- * Ports and ranges between commas (`22,80,8000-8100`), `top100` among them or alone. Ascending, each once.
+ * Parses comma-separated ports and ranges (`22,80,8000-8100`), which may include `top100`. Returns distinct
+ * ports in ascending order.
  *
  * @throws INVALID_REQUEST naming `ports`.
  */
@@ -27,7 +28,7 @@ export function parsePorts(text: string): number[] {
   return [...ports].sort((a, b) => a - b);
 }
 
-/** The shortest text of ascending ports that `parsePorts` reads. */
+/** Prints ascending ports as the shortest text that `parsePorts` accepts. */
 export function printPorts(ports: readonly number[]): string {
   const parts: string[] = [];
   for (let i = 0; i < ports.length; i++) {
@@ -44,12 +45,12 @@ function addRange(part: string, ports: Set<number>): void {
     throw invalidField(
       'ports',
       part === ''
-        ? 'has nothing between two commas or at an end'
-        : `has ${JSON.stringify(part.slice(0, 20).toWellFormed())}: it must be ports and ranges such as 22,80,8000-8100, or top100`,
+        ? 'has an empty item between commas or at an end'
+        : `has ${JSON.stringify(part.slice(0, 20).toWellFormed())}: must be ports and ranges such as 22,80,8000-8100, or top100`,
     );
   const first = Number(match[1]);
   const last = Number(match[2] ?? first);
-  if (first < 1 || last > 65_535) throw invalidField('ports', `has ${part}: ports go from 1 to 65535`);
-  if (first > last) throw invalidField('ports', `has ${part}: the lower port comes first`);
+  if (first < 1 || last > 65_535) throw invalidField('ports', `has ${part}: ports must be from 1 to 65535`);
+  if (first > last) throw invalidField('ports', `has ${part}: the lower port must come first`);
   for (let port = first; port <= last; port++) ports.add(port);
 }

@@ -5,21 +5,21 @@ import type { FoundHost } from './scanner.ts';
 
 export interface RecordOptions {
   readonly store: Pick<Store, 'recordScan'>;
-  /** Between two tries. */
+  /** Milliseconds between attempts. */
   readonly retryMs: number;
-  /** Asked before another try. */
+  /** Checked before each retry. */
   stopped(): boolean;
-  /** Told of what was stored. */
+  /** Called with the result of each stored portion. */
   recorded(done: ScanRecorded): void;
 }
 
-/** Hosts and services that one transaction takes in: some ten milliseconds, so that events need not wait. */
+/** Hosts and services per transaction, which takes about ten milliseconds so that events are not delayed. */
 const maxPortion = 2000;
-/** How often it is tried to store what was found. */
+/** Maximum number of attempts to store a portion. */
 const maxTries = 10;
 const passing: readonly ErrorCode[] = ['OVERLOADED', 'UNAVAILABLE', 'WORKER_LOST'];
 
-/** Has the inventory take in what a scan found, a portion at a time. Rejects with what the store refuses for good. */
+/** Stores the findings of a scan in the inventory, in portions. Rejects with the last error of the store. */
 export async function recordHosts(
   scanId: string,
   hosts: readonly FoundHost[],
@@ -59,7 +59,7 @@ function* inPortions(hosts: readonly FoundHost[]): Generator<FoundHost[]> {
   if (portion.length > 0) yield portion;
 }
 
-/** What the inventory wants of it; the buffer is the store's. */
+/** Converts a host for the inventory. The buffer is copied because the store takes ownership of it. */
 function asScanned({ services, closed, ...host }: FoundHost): ScannedHost {
   return {
     ...host,

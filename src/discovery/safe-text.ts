@@ -1,9 +1,9 @@
 import { domainName } from '../events/host-name.ts';
 
 /**
- * What a peer sent, as text to be stored and shown: well-formed, in one line, without control and formatting
- * characters (escape sequences of terminals, marks that reverse the reading direction), at most `maxLength` code units.
- * Undefined where nothing is left.
+ * Sanitises text from a peer for storage and display: well-formed, one line, without control and formatting
+ * characters (terminal escape sequences, bidirectional marks), at most `maxLength` code units. Undefined if
+ * nothing remains.
  */
 export function safeText(text: string, maxLength: number): string | undefined {
   const clean = text
@@ -13,13 +13,16 @@ export function safeText(text: string, maxLength: number): string | undefined {
     .replaceAll(/[\p{Cf}\p{Co}\p{Cn}\ufffd]/gu, '')
     .trim();
   const cut = clean.slice(0, maxLength);
-  // A pair that was cut in two leaves half of itself behind.
+  // Truncation may split a surrogate pair.
   const whole = cut.isWellFormed() ? cut : cut.slice(0, -1);
   return whole.trim() || undefined;
 }
 
-/** A name that a name server or a certificate gave, in lower case without a final dot; undefined where it is none. */
+/**
+ * Returns a host name from a name server or certificate in lower case without a trailing dot; undefined if it
+ * is not valid.
+ */
 export function safeHostName(name: string): string | undefined {
-  // There, letters of other scripts are written in ASCII (RFC 5890).
+  // Internationalised names are in ASCII form there (RFC 5890).
   return /^[!-~]{1,254}$/.test(name) ? domainName(name) : undefined;
 }

@@ -3,7 +3,10 @@ import { workerUrl } from '../worker-url.ts';
 import { type Scanner, scannerMethods } from './scanner.ts';
 import type { ScannerThread } from './scans.ts';
 
-/** A thread that scans, while there are scans. What dies with it is the scan, not the service. */
+/**
+ * The scanner thread, which exists only while there are scans. A crash of the thread fails the scan but not
+ * the service.
+ */
 export class ScannerThreads {
   #running: Supervised<Scanner> | undefined;
   readonly #onLost: (error: Error) => void;
@@ -12,12 +15,12 @@ export class ScannerThreads {
     this.#onLost = onLost;
   }
 
-  /** The thread that there is. */
+  /** The running thread, if any. */
   get running(): Supervised<Scanner> | undefined {
     return this.#running;
   }
 
-  /** Starts one; the one before has been closed. */
+  /** Starts a thread; the previous one must be closed. */
   async open(): Promise<ScannerThread> {
     const thread = await supervise<Scanner>({
       name: 'discovery',

@@ -4,13 +4,13 @@ import { methods } from '../rpc/methods.ts';
 import type { Certificate } from './certificate.ts';
 import type { Span } from './targets.ts';
 
-/** What is to be scanned: checked and merged before. */
+/** A scan to run, with validated and merged targets. */
 export interface ScanJob {
   readonly engine: Scan['engine'];
   readonly spans: readonly Span[];
-  /** Ascending, each once. */
+  /** Distinct, in ascending order. */
   readonly ports: readonly number[];
-  /** Probes a second at most. */
+  /** Maximum probes per second. */
   readonly rate: number;
   /** Path of the program, for the engine `nmap`. */
   readonly nmap?: string;
@@ -26,17 +26,17 @@ export interface FoundService {
   readonly certificate?: Certificate;
 }
 
-/** A host that answered; all of its ports have been asked. */
+/** A host that answered, after all of its ports were probed. */
 export interface FoundHost {
   readonly ip: string;
   /** Epoch milliseconds of its last answer. */
   readonly at: number;
-  /** Lower case, without a final dot. */
+  /** Lower case, without a trailing dot. */
   readonly hostnames: readonly string[];
   readonly mac?: string;
   readonly os?: string;
   readonly services: readonly FoundService[];
-  /** Ports that refused. */
+  /** Ports that refused the connection. */
   readonly closed: Uint16Array;
 }
 
@@ -44,11 +44,11 @@ export interface ScanCounts {
   readonly hosts_done: number;
   readonly probes_done: number;
   readonly hosts_up: number;
-  /** Open ports, those that were skipped included. */
+  /** Open ports, including skipped ones. */
   readonly services_found: number;
-  /** Open ports beyond limits.maxScanServicesPerHost of one host. */
+  /** Open ports beyond limits.maxScanServicesPerHost. */
   readonly services_skipped: number;
-  /** Open ports beyond limits.maxScanBannersPerHost of one host, which were not asked what they offer. */
+  /** Open ports beyond limits.maxScanBannersPerHost, whose service was not identified. */
   readonly banners_skipped: number;
 }
 
@@ -58,29 +58,30 @@ export type ScanEnd =
 
 export interface ScanNews {
   readonly counts: ScanCounts;
-  /** Since the last news, each host once; at most `maxHostsAtOnce`. */
+  /** Hosts since the previous news, each once; at most `maxHostsAtOnce`. */
   readonly hosts: readonly FoundHost[];
-  /** Present with the last news: nothing of the scan goes on, and all of it has been told. */
+  /** Present in the last news: the scan has stopped and everything was reported. */
   readonly end?: ScanEnd;
 }
 
 /**
- * Scans, in a thread of its own; one at a time.
+ * Runs scans one at a time, in a separate thread.
  *
- * Pace: never more probes in a second than the job's rate. Memory: bounded, whatever answers; hosts that nobody asks
- * for hold the scan up. Safety: nothing is contacted but the job's addresses and the system's name servers.
+ * Pace: never more probes per second than the rate of the job. Memory: bounded for any responses; unfetched
+ * hosts pause the scan. Safety: only the addresses of the job and the name servers of the system are
+ * contacted.
  */
 export interface Scanner {
-  /** CONFLICT while another scan goes on or has news that were not fetched. */
+  /** Starts a scan. CONFLICT while another scan is running or has unfetched news. */
   begin(job: ScanJob): Promise<void>;
-  /** Waits for news of the scan; one call at a time. They come as they are, at most every `newsEveryMs`. */
+  /** Waits for news of the scan, at most `newsEveryMs`. One call at a time. */
   news(): Promise<ScanNews>;
-  /** Ends the scan. Resolves when its sockets and processes are gone; news tell of the end. */
+  /** Ends the scan. Resolves when its sockets and processes are closed; the end is reported by `news`. */
   cancel(): Promise<void>;
 }
 
 export const scannerMethods = methods<Scanner>()(['begin', 'news', 'cancel']);
 
-/** Four times a second: each is a flush of the database and a message to all who watch. */
+/** Four times per second, because each update flushes the database and is sent to all subscribers. */
 export const newsEveryMs = 250;
 export const maxHostsAtOnce = 256;

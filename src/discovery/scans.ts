@@ -7,7 +7,7 @@ import { planScan, type ScanPlan, type ScanTerms } from './plan.ts';
 import { type RecordOptions, recordHosts } from './record-hosts.ts';
 import type { ScanCounts, ScanEnd, Scanner } from './scanner.ts';
 
-/** A scanner in a thread that was started for it. */
+/** A scanner in its own thread. */
 export interface ScannerThread {
   readonly api: Scanner;
   close(): Promise<void>;
@@ -18,14 +18,14 @@ export interface ScansOptions {
   readonly reader: Pick<StoreReader, 'getScan' | 'lastScan' | 'unfinishedScans'>;
   readonly terms: ScanTerms;
   openScanner(): Promise<ScannerThread>;
-  /** Told of every state that was stored, in order. */
+  /** Called with every stored state, in order. */
   publish(update: ScanUpdate): void;
   readonly now: () => number;
   readonly newId: () => string;
   readonly limitReached: (limit: LimitName) => void;
-  /** Something that no caller is there to be told. */
+  /** Reports an error that has no caller. */
   onTrouble(message: string, error: unknown): void;
-  /** Between two tries to store something. Default: a second. */
+  /** Milliseconds between attempts to store a state. Default: 1000. */
   readonly retryMs?: number;
 }
 
@@ -41,30 +41,30 @@ type Found = { -readonly [K in Exclude<keyof ScanCounts, 'hosts_done' | 'probes_
 
 interface Running {
   scan: StoredScan;
-  /** Why it is to end before it is done. */
+  /** Reason to stop the scan early. */
   stop: 'cancelled' | 'restart' | undefined;
   readonly found: Found;
-  /** With its last state; never rejects. */
+  /** Resolves with the last state; never rejects. */
   readonly ended: Promise<StoredScan>;
 }
 
 const defaultPorts = 'top100';
-/** Probes a second: a /24 on a hundred ports in a minute, and no trouble for a network. */
+/** Probes per second: a /24 on a hundred ports takes a minute, which is safe for most networks. */
 const defaultRate = 500;
-export const cutShort = 'cut short by a restart';
+export const cutShort = 'interrupted by a restart';
 
-/** Progress is stored and told of at most five times a second. */
+/** Minimum interval between stored and published progress updates: five per second. */
 const progressEveryMs = 200;
 /**
- * The queue of scans. Owner of which waits and which runs; their states are in the store, and what is published has
- * been stored. One runs at a time, in a thread that lives while there are any.
+ * The queue of scans. Owns the queued and running scans; their states are in the store, and a state is stored
+ * before it is published. One scan runs at a time, in a thread that exists while there are scans.
  *
  * ```
  *   start ──► queued ──► running ──► completed
- *               │           ├──────► failed      the scanner, the store, or the service ended
+ *               │           ├──────► failed      the scanner, the store or the service ended
  *               └───────────┴──────► cancelled
  * ```
- * After a crash `recover` finds what was running, which failed, and what was queued, which runs.
+ * After a crash, `recover` marks the running scan as failed and queues the waiting ones again.
  */
 export class Scans {
   readonly #options: ScansOptions;
@@ -72,9 +72,9 @@ export class Scans {
   #running: Running | undefined;
   #thread: ScannerThread | undefined;
   #working: Promise<void> | undefined;
-  /** Being stored, and about to be queued. */
+  /** Number of scans that are being stored before they are queued. */
   #starting = 0;
-  /** Of the scans that began to wait within the last minute. */
+  /** Times at which scans were queued within the last minute. */
   #startTimes: number[] = [];
   #closed = false;
   readonly #retryMs: number;
@@ -84,20 +84,23 @@ export class Scans {
     this.#retryMs = options.retryMs ?? 1000;
   }
 
-  /** What an earlier process left undone. Never rejects: what cannot be stored is left to a later start. */
+  /**
+   * Recovers the scans of an earlier process. Never rejects: scans that cannot be stored are left for a later
+   * start.
+   */
   async recover(): Promise<void> {
     for (const scan of this.#options.reader.unfinishedScans()) {
       try {
         if (scan.status === 'running') await this.#save(this.#over(scan, 'failed', cutShort));
         else await this.#requeue(scan);
       } catch (error) {
-        this.#options.onTrouble(`scan ${scan.id} could not be taken up again`, error);
+        this.#options.onTrouble(`scan ${scan.id} could not be recovered`, error);
       }
     }
     this.#work();
   }
 
-  /** What may be scanned may have changed since it was asked for. */
+  /** Plans the scan again, because the allowed networks may have changed since the request. */
   async #requeue(scan: StoredScan): Promise<void> {
     try {
       this.#queue.push({ scan, plan: this.#plan(scan) });
@@ -108,8 +111,8 @@ export class Scans {
   }
 
   /**
-   * Queues a scan. INVALID_REQUEST for what may not be scanned; OVERLOADED when too many wait; RATE_LIMITED;
-   * UNAVAILABLE while stopping.
+   * Queues a scan. INVALID_REQUEST for targets that are not allowed; OVERLOADED if too many scans are queued;
+   * RATE_LIMITED; UNAVAILABLE while stopping.
    */
   async start(input: ScanInput, requestedBy: string): Promise<StoredScan> {
     const { now, newId } = this.#options;
@@ -142,18 +145,24 @@ export class Scans {
     this.#startTimes = this.#startTimes.filter((time) => now - time < 60_000 && time <= now);
     if (this.#startTimes.length >= limits.maxScansPerMinute) {
       this.#options.limitReached('maxScansPerMinute');
-      throw new ServiceError('RATE_LIMITED', `${limits.maxScansPerMinute} scans were begun within a minute`);
+      throw new ServiceError(
+        'RATE_LIMITED',
+        `at most ${limits.maxScansPerMinute} scans can be started per minute; try again later`,
+      );
     }
     if (this.#queue.length + this.#starting >= limits.maxQueuedScans) {
       this.#options.limitReached('maxQueuedScans');
-      throw new ServiceError('OVERLOADED', `${limits.maxQueuedScans} scans wait already`);
+      throw new ServiceError(
+        'OVERLOADED',
+        `the queue is full (${limits.maxQueuedScans} scans); try again later`,
+      );
     }
     this.#startTimes.push(now);
   }
 
   /**
-   * Ends a scan that waits or runs, and resolves with its last state once nothing of it goes on. NOT_FOUND;
-   * INVALID_TRANSITION for one that is over.
+   * Ends a queued or running scan and resolves with its last state when it has stopped. NOT_FOUND;
+   * INVALID_TRANSITION for a scan that has ended.
    */
   async cancel(id: string): Promise<StoredScan> {
     const waiting = this.#queue.findIndex(({ scan }) => scan.id === id);
@@ -162,12 +171,12 @@ export class Scans {
     if (this.#running?.scan.id === id) return this.#stop(this.#running, 'cancelled');
     const known = this.#options.reader.getScan(id);
     if (known === undefined) throw new ServiceError('NOT_FOUND', `there is no scan ${id}`);
-    // Stored without anybody having been told so.
+    // The scan was stored, but the response was lost.
     if (known.status === 'queued') return this.#save(this.#over({ id, ...known }, 'cancelled'));
     throw new ServiceError('INVALID_TRANSITION', `scan ${id} is ${known.status} already`);
   }
 
-  /** One that waits is cancelled only once that is stored. */
+  /** Cancels a queued scan; if that cannot be stored, the scan stays in the queue. */
   async #drop(planned: Planned, place: number): Promise<StoredScan> {
     this.#queue.splice(place, 1);
     try {
@@ -183,12 +192,12 @@ export class Scans {
     return { queued: this.#queue.length, running: this.#running === undefined ? 0 : 1 };
   }
 
-  /** The one that runs, else the last that was asked for. */
+  /** Returns the running scan, else the last one requested. */
   current(): StoredScan | undefined {
     return this.#running?.scan ?? this.#options.reader.lastScan();
   }
 
-  /** Cuts short what runs; what is queued runs after the next start. */
+  /** Interrupts the running scan; queued scans run after the next start. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#running !== undefined) await this.#stop(this.#running, 'restart');
@@ -197,7 +206,7 @@ export class Scans {
 
   async #stop(running: Running, stop: 'cancelled' | 'restart'): Promise<StoredScan> {
     running.stop ??= stop;
-    // A thread that is lost ends it as well.
+    // Losing the thread ends the scan too.
     await this.#thread?.api.cancel().catch(() => undefined);
     return running.ended;
   }
@@ -229,7 +238,7 @@ export class Scans {
   async #run(running: Running, plan: ScanPlan): Promise<void> {
     let end: ScanEnd;
     try {
-      // Nothing is scanned that history would not tell of.
+      // Store the scan first, so that no scan is missing in the history.
       await this.#saveSurely(running);
       this.#thread ??= await this.#options.openScanner();
       end = await this.#follow(running, plan, this.#thread.api);
@@ -252,7 +261,7 @@ export class Scans {
     return this.#over(scan, end.outcome);
   }
 
-  /** Takes the scanner's news until there are no more. */
+  /** Processes the news of the scanner until the scan ends. */
   async #follow(running: Running, plan: ScanPlan, scanner: Scanner): Promise<ScanEnd> {
     if (running.stop !== undefined) return { outcome: 'cancelled' };
     await scanner.begin(plan.job);
@@ -266,7 +275,7 @@ export class Scans {
         running.found.assets_updated += assets_updated;
       },
     };
-    let toldAt = Number.NEGATIVE_INFINITY;
+    let publishedAt = Number.NEGATIVE_INFINITY;
     for (;;) {
       const { counts, hosts, end } = await scanner.news();
       const { hosts_done, probes_done, ...found } = counts;
@@ -281,29 +290,32 @@ export class Scans {
           result: resultOf(running.found),
         };
       if (end !== undefined) return end;
-      if (!changed || performance.now() - toldAt < progressEveryMs) continue;
-      toldAt = performance.now();
+      if (!changed || performance.now() - publishedAt < progressEveryMs) continue;
+      publishedAt = performance.now();
       await this.#save(running.scan).catch((error: unknown) =>
         this.#options.onTrouble(`the progress of scan ${running.scan.id} could not be stored`, error),
       );
     }
   }
 
-  /** Stores a state and tells of it. */
+  /** Stores and publishes a state. */
   async #save(scan: StoredScan): Promise<StoredScan> {
     const update = await this.#options.store.saveScan(scan);
     this.#options.publish(update);
     return update.scan;
   }
 
-  /** However long it takes, unless the service stops: then the next start finds the scan cut short. */
+  /**
+   * Retries until the state is stored, unless the service stops. Then the next start finds the scan
+   * interrupted.
+   */
   async #saveSurely({ scan }: Running): Promise<void> {
-    for (let told = false; ; told = true) {
+    for (let reported = false; ; reported = true) {
       try {
         await this.#save(scan);
         return;
       } catch (error) {
-        if (!told) this.#options.onTrouble(`scan ${scan.id} could not be stored yet`, error);
+        if (!reported) this.#options.onTrouble(`scan ${scan.id} could not be stored yet`, error);
         if (this.#closed) return;
         await delay(this.#retryMs);
       }
@@ -345,10 +357,10 @@ function resultOf({
   return { ...found, ...(services_skipped === 0 ? {} : { services_skipped }) };
 }
 
-/** What a reader of the history can use of it; anything else is in the log of the service. */
+/** Returns a reason for the history of scans. Details are in the log of the service. */
 function reasonOf(error: unknown): string {
   if (error instanceof ServiceError && error.code === 'WORKER_LOST')
     return 'the scanner or the store was lost';
-  if (error instanceof ServiceError) return `what was found could not be stored: ${error.message}`;
+  if (error instanceof ServiceError) return `the findings could not be stored: ${error.message}`;
   return 'the scanner failed';
 }

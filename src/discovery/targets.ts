@@ -3,8 +3,8 @@ import { addressRanges, printAddress } from '../events/ip.ts';
 import { type LimitName, limits } from '../limits.ts';
 
 /**
- * Addresses from `first` to `last`, both included, as numbers of 128 bits; an IPv4 address is its IPv4-mapped one, so
- * that `127.0.0.1` and `::ffff:127.0.0.1` are one.
+ * Addresses from `first` to `last`, inclusive, as 128-bit numbers. IPv4 addresses are in IPv4-mapped form, so
+ * that `127.0.0.1` and `::ffff:127.0.0.1` are equal.
  */
 export interface Span {
   readonly first: bigint;
@@ -12,11 +12,12 @@ export interface Span {
 }
 
 /**
- * What is to be scanned, merged and in order: none overlaps another. Of a block of IPv4 its network and broadcast
- * address are left out (not of a /31, RFC 3021, and not where they were named by themselves).
+ * Parses targets to ordered, disjoint spans. The network and broadcast addresses of an IPv4 block are left
+ * out, except for a /31 (RFC 3021) and if they are listed individually.
  *
  * @param allowed - `discovery.allowed_networks`
- * @throws INVALID_REQUEST naming `targets.n`: no address, outside the allowed networks, no single host's, too many
+ * @throws INVALID_REQUEST naming `targets.n`: invalid address, outside the allowed networks, not a unicast
+ * address, or too many addresses
  */
 export function parseTargets(
   targets: readonly string[],
@@ -30,26 +31,26 @@ export function parseTargets(
     const given = spansOf(text);
     if (given === undefined) throw invalidField(field, whyMalformed(text));
     if (!given.every((span) => isWithin(span, networks)))
-      throw invalidField(field, 'is outside of discovery.allowed_networks');
+      throw invalidField(field, 'is outside discovery.allowed_networks');
     const hosts = text.includes('/') ? given.flatMap(hostsOf) : given;
     if (hosts.some((span) => noHosts.some((block) => overlap(span, block))))
-      throw invalidField(field, 'has addresses that are no single host: multicast, broadcast or link-local');
+      throw invalidField(field, 'includes multicast, broadcast, unspecified or link-local addresses');
     spans = merged([...spans, ...hosts]);
     if (countHosts(spans) > limits.maxScanHosts) {
       limitReached('maxScanHosts');
-      throw invalidField(field, `makes it more than ${limits.maxScanHosts} addresses`);
+      throw invalidField(field, `brings the total to more than ${limits.maxScanHosts} addresses`);
     }
   }
   return spans;
 }
 
-/** At most Number.MAX_SAFE_INTEGER. */
+/** Counts the addresses, up to Number.MAX_SAFE_INTEGER. */
 export function countHosts(spans: readonly Span[]): number {
   const count = spans.reduce((sum, { first, last }) => sum + last - first + 1n, 0n);
   return Number(count < BigInt(Number.MAX_SAFE_INTEGER) ? count : Number.MAX_SAFE_INTEGER);
 }
 
-/** Every address of the spans as text, in order. */
+/** Yields every address of the spans as text, in order. */
 export function* addressesOf(spans: readonly Span[]): Generator<string> {
   for (const { first, last } of spans)
     for (let address = first; address <= last; address++) yield textOf(address);
@@ -59,9 +60,9 @@ function spansOf(text: string): Span[] | undefined {
   return addressRanges(text)?.map(({ first, last }) => ({ first: numberOf(first), last: numberOf(last) }));
 }
 
-/** Whatever was refused as a target, in words that help. */
+/** Returns the reason for an invalid target. */
 function whyMalformed(text: string): string {
-  if (text.includes('%')) return 'has a zone: addresses with zones are not scanned';
+  if (text.includes('%')) return 'has a zone identifier: addresses with zones cannot be scanned';
   return 'must be an IPv4 or IPv6 address or a CIDR block';
 }
 
@@ -76,7 +77,7 @@ function merged(spans: readonly Span[]): Span[] {
   return all;
 }
 
-/** `spans` are merged. */
+/** `spans` must be merged. */
 function isWithin({ first, last }: Span, spans: readonly Span[]): boolean {
   return spans.some((span) => span.first <= first && last <= span.last);
 }
@@ -85,7 +86,7 @@ function overlap(a: Span, b: Span): boolean {
   return a.first <= b.last && b.first <= a.last;
 }
 
-/** A block of IPv4 without the addresses that stand for the network and for all of its hosts. */
+/** Removes the network and broadcast addresses of an IPv4 block. */
 function hostsOf(span: Span): Span[] {
   const { first, last } = span;
   if (!isWithin(span, ipv4) || last - first < 2n) return [span];
@@ -102,10 +103,10 @@ function textOf(address: bigint): string {
 
 function block(text: string): Span {
   const [span] = spansOf(text) ?? [];
-  if (span === undefined) throw new Error(`${text} is no block`);
+  if (span === undefined) throw new Error(`${text} is not a valid block`);
   return span;
 }
 
 const ipv4 = [block('0.0.0.0/0')];
-/** RFC 6890, RFC 4291: what no host can be reached by, or not without a zone. */
+/** Addresses that are not unicast, or not reachable without a zone (RFC 6890, RFC 4291). */
 const noHosts = ['0.0.0.0/8', '224.0.0.0/4', '255.255.255.255', '::', 'fe80::/10', 'ff00::/8'].map(block);

@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 
-/** Receives elements and attributes. Text between elements is skipped. */
+/** Receives the elements and attributes of a document. Text between elements is ignored. */
 interface XmlHandler {
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   close(name: string): void;
@@ -12,13 +12,13 @@ export class XmlError extends Error {
 }
 
 const maxDepth = 32;
-/** Characters from one tag to the end of the next; nmap's longest tags carry a fingerprint of some kilobytes. */
+/** Maximum number of characters from one tag to the end of the next. The longest tags of nmap have a few kilobytes. */
 const maxTagLength = 2 ** 18;
 
 /**
- * Reads XML piece by piece. A document type must not have declarations of its own, so that the only entities are the
- * five of XML and character references: nothing is fetched or expanded. Depth and the length of a tag are bounded; the
- * caller bounds the length of the document.
+ * Parses XML incrementally. A document type must not have internal declarations, so that the only entities are the five
+ * predefined ones and character references: nothing is fetched or expanded. Depth and tag length are bounded; the caller
+ * must bound the total length.
  */
 export class XmlReader {
   // XML 1.1 allows references to control characters, which nmap writes for such bytes in the answers of hosts.

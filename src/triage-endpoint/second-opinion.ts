@@ -56,9 +56,9 @@ export class SecondOpinion {
   /** Time of the last local verdict by alert id. An alert is queued once per local verdict. */
   readonly #seen = new Map<string, string>();
   readonly #stop = new AbortController();
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #inFlight = new Set<Promise<void>>();
   /** Times of the requests of the last minute, oldest first. */
-  #asked: number[] = [];
+  #requestTimes: number[] = [];
   #pauseMs = 0;
   #pausedUntil = 0;
   #failing: EndpointFailure | undefined;
@@ -71,7 +71,7 @@ export class SecondOpinion {
   /** Receives changed alerts after the commit. */
   saw(updates: readonly AlertUpdate[]): void {
     for (const { alert } of updates) {
-      if (!this.#wants(alert)) continue;
+      if (!this.#isEligible(alert)) continue;
       this.#remember(alert);
       this.#queue.delete(alert.id);
       this.#queue.set(alert.id, alert);
@@ -84,7 +84,7 @@ export class SecondOpinion {
       this.#options.limitReached('maxTriageQueue');
       this.#options.onOutcome('not_asked');
     }
-    this.#askSome();
+    this.#startRequests();
   }
 
   /** Aborts requests in progress; queued alerts keep their local verdict. */
@@ -92,11 +92,11 @@ export class SecondOpinion {
     this.#queue.clear();
     clearTimeout(this.#timer);
     this.#stop.abort();
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
   }
 
   /** Accepts open alerts without an analyst verdict that were triaged again since they were last queued. */
-  #wants({ id, severity, status, verdict, ai_verdict }: AlertUpdate['alert']): boolean {
+  #isEligible({ id, severity, status, verdict, ai_verdict }: AlertUpdate['alert']): boolean {
     return (
       !this.#stop.signal.aborted &&
       severities.indexOf(severity) >= severities.indexOf(this.#options.minSeverity) &&
@@ -118,45 +118,45 @@ export class SecondOpinion {
     }
   }
 
-  #askSome(): void {
+  #startRequests(): void {
     clearTimeout(this.#timer);
     const now = this.#options.now();
-    this.#asked = this.#asked.filter((at) => at > now - minute && at <= now);
+    this.#requestTimes = this.#requestTimes.filter((at) => at > now - minute && at <= now);
     for (const [id, alert] of this.#queue) {
       const waitMs = this.#waitMs(now);
-      if (waitMs > 0) this.#timer = setTimeout(() => this.#askSome(), waitMs).unref();
+      if (waitMs > 0) this.#timer = setTimeout(() => this.#startRequests(), waitMs).unref();
       // While the endpoint fails, a single request probes whether it has recovered.
       const most = this.#failing === undefined ? limits.maxTriageInFlight : 1;
-      if (waitMs > 0 || this.#underWay.size >= most) return;
+      if (waitMs > 0 || this.#inFlight.size >= most) return;
       this.#queue.delete(id);
-      this.#asked.push(now);
-      const asking = this.#ask(alert).finally(() => {
-        this.#underWay.delete(asking);
-        if (!this.#stop.signal.aborted) this.#askSome();
+      this.#requestTimes.push(now);
+      const request = this.#request(alert).finally(() => {
+        this.#inFlight.delete(request);
+        if (!this.#stop.signal.aborted) this.#startRequests();
       });
-      this.#underWay.add(asking);
+      this.#inFlight.add(request);
     }
   }
 
   #waitMs(now: number): number {
     const paused = Math.min(this.#pausedUntil - now, this.#pauseMs);
-    const isFull = this.#asked.length >= this.#options.maxPerMinute;
-    return Math.max(paused, isFull ? this.#asked[0]! + minute - now : 0);
+    const isFull = this.#requestTimes.length >= this.#options.maxPerMinute;
+    return Math.max(paused, isFull ? this.#requestTimes[0]! + minute - now : 0);
   }
 
-  async #ask(alert: AlertUpdate['alert']): Promise<void> {
+  async #request(alert: AlertUpdate['alert']): Promise<void> {
     const { endpoint, store, onOutcome, onTrouble, publish, newMark } = this.#options;
     try {
       const { subject, redactor } = this.#subjectOf(alert);
-      const asked = await askEndpoint(endpoint, questionOf(subject, redactor, newMark()), this.#stop.signal);
+      const result = await askEndpoint(endpoint, questionOf(subject, redactor, newMark()), this.#stop.signal);
       if (this.#stop.signal.aborted) return;
-      if (asked.kind === 'failed') {
-        this.#failed(asked.failure, asked.status);
+      if (result.kind === 'failed') {
+        this.#failed(result.failure, result.status);
         return;
       }
       this.#pauseMs = 0;
       this.#failing = undefined;
-      const { verdict, confidence, reasons } = asked.answer;
+      const { verdict, confidence, reasons } = result.answer;
       const given = {
         verdict,
         confidence,

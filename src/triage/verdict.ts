@@ -13,7 +13,7 @@ const enoughVerdicts = 5;
 const mostUndecided = 0.2;
 
 /** Maximum number of features listed as reasons. With the rest and the sum there are six sentences. */
-const toldReasons = 4;
+const maxListedFeatures = 4;
 
 /** Returns the verdict of the model with confidence and reasons. */
 export function verdictOf(
@@ -57,18 +57,18 @@ function confidenceOf(verdict: Verdict, { pWrong, pMistaken }: Judged, { rule }:
  */
 function reasonsOf(verdict: Verdict, { score, points, pWrong, pMistaken }: Judged, about: Case): string[] {
   const hundredths = (value: number) => Math.round(100 * value);
-  const weighty = Array.from(points.keys())
+  const heaviest = Array.from(points.keys())
     .filter((i) => i > 0 && hundredths(points[i]!) !== 0)
     .sort((a, b) => Math.abs(points[b]!) - Math.abs(points[a]!) || a - b)
-    .slice(0, toldReasons);
-  const told = weighty.map((i) => `${features[i]!.says(about)}: ${signed(hundredths(points[i]!))}.`);
-  const rest = hundredths(score) - weighty.reduce((sum, i) => sum + hundredths(points[i]!), 0);
-  if (rest !== 0) told.push(`All other features: ${signed(rest)}.`);
+    .slice(0, maxListedFeatures);
+  const sentences = heaviest.map((i) => `${features[i]!.says(about)}: ${signed(hundredths(points[i]!))}.`);
+  const rest = hundredths(score) - heaviest.reduce((sum, i) => sum + hundredths(points[i]!), 0);
+  if (rest !== 0) sentences.push(`All other features: ${signed(rest)}.`);
   const sum = `Sum: ${signed(hundredths(score))}, ${percent(pWrong)} likely malicious`;
   const isHarmless = verdict === 'false_positive' || verdict === 'benign';
   const ofRule = isHarmless ? `; if not malicious, ${percent(pMistaken)} likely a false positive` : '';
   const ofUndecided = verdict === 'insufficient_data' ? `; ${whyUndecided(about)}` : '';
-  return [...told, `${sum}${ofRule}${ofUndecided}.`];
+  return [...sentences, `${sum}${ofRule}${ofUndecided}.`];
 }
 
 function whyUndecided({ rule, alert }: Case): string {

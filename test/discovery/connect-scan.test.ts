@@ -21,15 +21,15 @@ import {
   web,
 } from './servers.ts';
 
-/** An address of loopback that nobody else listens on, for ports that are not free to choose. */
+/** A random loopback address without other listeners, for tests with fixed ports. */
 const address = () => `127.77.${1 + randomInt(250)}.${1 + randomInt(250)}`;
 
-/** Times that a test need not wait for; whoever never answers is waited for all the same. */
+/** Short waiting times, long enough for silent servers. */
 const brief = { greetingMs: 150, lateGreetingMs: 150, answerMs: 300, quietMs: 50, totalMs: 2000 };
 const byPort = (a: number, b: number) => a - b;
 
 describe('real servers on loopback', () => {
-  test('each is found with what it says it is', async () => {
+  test('each is found and identified', async () => {
     const ssh = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const http = await listen(web('nginx/1.24.0'));
     const mail = await listen(greeter('220 mx.example.org ESMTP Postfix\r\n'));
@@ -82,7 +82,7 @@ describe('real servers on loopback', () => {
     });
     afterAll(() => folder.remove());
 
-    test('a web server on a port of no kind is recognised, with the names of its certificate', async () => {
+    test('a web server on an unusual port is recognised, with the names of its certificate', async () => {
       const pair = authority.issue('www.example.org', {
         extensions: ['subjectAltName=DNS:www.example.org,DNS:*.example.org,DNS:Example.ORG,IP:127.0.0.1'],
       });
@@ -102,17 +102,17 @@ describe('real servers on loopback', () => {
             .toLowerCase(),
         },
       });
-      // One to ask in plain, one for TLS.
+      // One connection in plain text, one for TLS.
       expect(https.accepted).toBe(2);
     });
 
-    test('a server that greets', async () => {
+    test('a server with a greeting', async () => {
       const imap = await listen(secureGreeter(authority.server('imap'), '* OK Dovecot ready.\r\n'));
       const { hosts } = await scan(job(['127.0.0.1'], [imap.port]), { bannerTimes: brief });
       expect(hosts[0]?.services).toMatchObject([{ port: imap.port, name: 'imaps', product: 'Dovecot' }]);
     });
 
-    test('on a port where it usually is, it is asked in one connection; what is not TLS there, in another', async () => {
+    test('on a usual TLS port one connection suffices; a server without TLS there needs a second one', async () => {
       const [one, other] = [address(), address()];
       const https = await listen(secureWeb(authority.server('usual'), 'nginx/1.24.0'), one, 8443);
       const http = await listen(web('nginx/1.24.0'), other, 8443);
@@ -122,7 +122,7 @@ describe('real servers on loopback', () => {
       expect([https.accepted, http.accepted]).toEqual([1, 2]);
     });
 
-    test('one that hangs up on whoever speaks no TLS, and one that only hangs up', async () => {
+    test('a server that closes plain connections, and one that closes all', async () => {
       const hangsUp = await listen(plain((socket) => void socket.end()));
       const silentTls = await listen(secureGreeter(authority.server('silent'), ''));
       const { hosts } = await scan(job(['127.0.0.1'], [hangsUp.port, silentTls.port]), {
@@ -144,7 +144,7 @@ describe('real servers on loopback', () => {
   });
 });
 
-describe('whoever listens there', () => {
+describe('a malicious server', () => {
   const clean = (text: string | undefined) => text === undefined || !/[\p{Cc}\p{Cf}]/u.test(text);
 
   test.each([
@@ -156,7 +156,7 @@ describe('whoever listens there', () => {
     ],
     ['ten megabytes', Buffer.concat([Buffer.from('SSH-2.0-'), Buffer.alloc(10 * 2 ** 20, 'x')])],
     ['one byte', Buffer.from('x')],
-  ])('%s do no harm', async (_name, greeting) => {
+  ])('%s are harmless', async (_name, greeting) => {
     const server = await listen(greeter(greeting));
     const { hosts, end } = await scan(job(['127.0.0.1'], [server.port]), { bannerTimes: brief });
     expect(end).toEqual({ outcome: 'completed' });
@@ -165,7 +165,7 @@ describe('whoever listens there', () => {
     expect(JSON.stringify(service).length).toBeLessThan(400);
   });
 
-  test('a flood is cut off at the limit of a banner', async () => {
+  test('endless output is cut off at the limit of a banner', async () => {
     let written = 0;
     const server = plain((socket) => {
       const pour = (): void => {
@@ -177,11 +177,11 @@ describe('whoever listens there', () => {
     });
     const { port } = await listen(server);
     await scan(job(['127.0.0.1'], [port]), { bannerTimes: brief });
-    // What the kernel's buffers of both ends hold has left it already.
+    // Data in the kernel buffers of both ends has already been sent.
     expect(written).toBeLessThan(64 * 2 ** 20);
   });
 
-  test('a host that answers on every port costs so many second looks and no more', async () => {
+  test('a host that answers on every port gets a limited number of banner requests', async () => {
     const servers = await Promise.all(
       Array.from({ length: limits.maxScanBannersPerHost + 20 }, () =>
         listen(greeter('SSH-2.0-x_1\r\n'), '127.0.0.3'),
@@ -200,7 +200,7 @@ describe('whoever listens there', () => {
   });
 });
 
-test('printers are listened to, and sent nothing to put on paper', async () => {
+test('printers are only listened to and receive nothing to print', async () => {
   const host = address();
   let bytes = 0;
   await listen(
@@ -213,7 +213,7 @@ test('printers are listened to, and sent nothing to put on paper', async () => {
   expect(bytes).toBe(0);
 });
 
-test('open ports of one host beyond so many are counted, not told', async () => {
+test('open ports of one host beyond the limit are counted but not reported', async () => {
   const servers = await Promise.all([1, 2, 3, 4, 5].map(() => listen(greeter('SSH-2.0-x_1\r\n'))));
   const ports = servers.map(({ port }) => port);
   const { hosts, counts } = await scan(job(['127.0.0.1'], ports), {
@@ -225,14 +225,14 @@ test('open ports of one host beyond so many are counted, not told', async () => 
 });
 
 describe('pace', () => {
-  test('no more probes than the rate', async () => {
+  test('the rate of probes is limited', async () => {
     const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'), '0.0.0.0');
     const began = performance.now();
     const { counts } = await scan(job(['127.0.1.0/26'], [server.port], { rate: 50 }), { bannerTimes: brief });
     const seconds = (performance.now() - began) / 1000;
     expect(counts.services_found).toBe(62);
     expect(server.accepted).toBe(62);
-    // A machine that is slow takes longer; none takes less.
+    // A slow machine takes longer, but no machine takes less.
     expect(seconds).toBeGreaterThanOrEqual((62 - 50) / 50);
     expect(server.accepted).toBeLessThanOrEqual(50 * Math.ceil(seconds));
   });
@@ -262,7 +262,7 @@ describe('pace', () => {
   });
 });
 
-describe('in its thread', () => {
+describe('in a thread', () => {
   async function thread() {
     return supervise<Scanner>({
       name: 'discovery',
@@ -273,7 +273,7 @@ describe('in its thread', () => {
     });
   }
 
-  test('a cancelled scan connects to nothing any more, and tells what it found', async () => {
+  test('a cancelled scan opens no further connections and reports its findings', async () => {
     const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'), '0.0.0.0');
     const { port } = server;
     const opened = await thread();
@@ -282,7 +282,7 @@ describe('in its thread', () => {
     while (server.accepted < 20) await delay(10);
     const following = follow(api);
     await api.cancel();
-    // What the kernel had taken by then is handed over in the next turns of the loop.
+    // Connections already accepted by the kernel are delivered in the next turns of the event loop.
     await delay(50);
     const { accepted } = server;
     await delay(500);
@@ -308,7 +308,7 @@ describe('in its thread', () => {
   });
 });
 
-test('hosts that nobody fetches hold it up', async () => {
+test('unfetched hosts pause the scan', async () => {
   const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'), '0.0.0.0');
   const opened = scanner({ bannerTimes: brief });
   await opened.begin(job(['127.2.0.0/20'], [server.port], { rate: 10_000 }));
@@ -320,13 +320,13 @@ test('hosts that nobody fetches hold it up', async () => {
   expect(server.accepted).toBeLessThan(2500);
   const { counts, end } = await follow(opened);
   expect(end).toEqual({ outcome: 'completed' });
-  // A busy machine drops a few connections.
+  // A busy machine may drop a few connections.
   expect(counts.hosts_up).toBeGreaterThan(4000);
   expect(counts.hosts_done).toBe(4094);
 });
 
-test('a connection of a port to itself is no service', async () => {
-  // Ephemeral ports of loopback: each of them may be chosen as the near end of a connection to itself.
+test('a self-connection is not a service', async () => {
+  // Ephemeral ports of loopback: each of them may be chosen as the local port of a self-connection.
   const ports = Array.from({ length: 4000 }, (_, n) => 40_000 + n);
   const { hosts } = await scan(job(['127.0.0.9'], ports, { rate: 10_000 }), { bannerTimes: brief });
   expect(hosts.flatMap(({ services }) => services)).toEqual([]);

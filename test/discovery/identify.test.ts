@@ -10,7 +10,7 @@ function mysqlGreeting(version: string): string {
   return `${String.fromCharCode(payload.length)}\0\0\0${payload}`;
 }
 
-describe('protocols and software by what they say', () => {
+describe('protocols and software by banner', () => {
   test.each([
     ['SSH-2.0-OpenSSH_9.6\r\n', { name: 'ssh', product: 'OpenSSH', version: '9.6' }],
     ['SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n', { name: 'ssh', product: 'OpenSSH', version: '9.2p1' }],
@@ -79,14 +79,14 @@ describe('protocols and software by what they say', () => {
     expect(of(text)).toEqual(wanted);
   });
 
-  test('what the greeting leaves open, the port decides', () => {
+  test('the port decides for ambiguous greetings', () => {
     expect(of('220 hello\r\n', 21)).toEqual({ name: 'ftp' });
     expect(of('220 hello\r\n', 25)).toEqual({ name: 'smtp' });
     expect(of('+OK hello\r\n', 110)).toEqual({ name: 'pop3' });
     expect(of('ERROR\r\n', 11_211)).toEqual({ name: 'memcached' });
   });
 
-  test('over TLS some have names of their own', () => {
+  test('some protocols have other names over TLS', () => {
     expect(of('HTTP/1.1 200 OK\r\nServer: nginx\r\n\r\n', 443, true)).toEqual({
       name: 'https',
       product: 'nginx',
@@ -96,8 +96,8 @@ describe('protocols and software by what they say', () => {
   });
 });
 
-describe('whoever sends it', () => {
-  test('text is made safe and short', () => {
+describe('untrusted banners', () => {
+  test('text is sanitised and truncated', () => {
     expect(of('HTTP/1.1 200 OK\r\nServer: \x1b[2J\x07evil\0\xe2\x80\xae\r\n\r\n')).toEqual({
       name: 'http',
       product: '[2J evil',
@@ -109,7 +109,7 @@ describe('whoever sends it', () => {
     expect(product?.isWellFormed() ?? true).toBe(true);
   });
 
-  test('any bytes give nothing or short well-formed text', () => {
+  test('any bytes result in nothing or short well-formed text', () => {
     const start = fc.constantFrom(
       '',
       'SSH-2.0-',
@@ -137,7 +137,7 @@ describe('whoever sends it', () => {
     );
   });
 
-  test('long runs of what the expressions repeat are judged as well', () => {
+  test('long repetitions are handled in time', () => {
     for (const text of [
       'SSH-2.0-',
       '220 ',

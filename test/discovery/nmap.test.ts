@@ -14,7 +14,7 @@ const start = '<?xml version="1.0"?>\n<!DOCTYPE nmaprun>\n<nmaprun scanner="nmap
 const end =
   '<runstats><finished time="1" exit="success"/><hosts up="1" down="0" total="1"/></runstats>\n</nmaprun>\n';
 
-/** As nmap writes it; all its values are made up. */
+/** In the format of nmap, with made-up values. */
 const up = `<host starttime="1" endtime="2"><status state="up" reason="syn-ack" reason_ttl="0"/>
 <address addr="192.0.2.7" addrtype="ipv4"/><address addr="00:1B:63:84:45:E6" addrtype="mac" vendor="Example"/>
 <hostnames><hostname name="asked.example" type="user"/><hostname name="Web.Example.org" type="PTR"/></hostnames>
@@ -61,7 +61,7 @@ describe('the report', () => {
     });
   });
 
-  test('what a peer put into it is made safe', () => {
+  test('text from peers is sanitised', () => {
     const evil = up
       .replace('product="OpenSSH"', 'product="&#x1b;[2J&#x202e;evil&#10;x"')
       .replace('Web.Example.org', '&lt;script&gt;');
@@ -70,7 +70,7 @@ describe('the report', () => {
     expect(host?.hostnames).toEqual([]);
   });
 
-  test('ports and addresses that are none are passed over', () => {
+  test('invalid ports and addresses are ignored', () => {
     const odd = up
       .replace('portid="22"', 'portid="99999"')
       .replace('portid="443"', 'portid="x"')
@@ -81,7 +81,7 @@ describe('the report', () => {
   });
 });
 
-test('its arguments are numbers of ours, and say no to a shell', () => {
+test('its arguments contain only validated numbers', () => {
   const list = nmapArguments([22, 80, 81], 100, false);
   expect(list).toContain('22,80-81');
   expect(list.slice(list.indexOf('--max-rate'))).toEqual(expect.arrayContaining(['100']));
@@ -90,7 +90,7 @@ test('its arguments are numbers of ours, and say no to a shell', () => {
   for (const one of list) expect(one).toMatch(/^[-a-zA-Z0-9,]+$/);
 });
 
-/** A program in nmap's place. */
+/** A program that replaces nmap. */
 function program(script: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'candor-nmap-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -105,7 +105,7 @@ const withNmap = (nmap: string, targets = ['127.0.0.1', '127.0.0.2']) =>
   job(targets, [22, 80], { engine: 'nmap', nmap });
 
 describe('a program', () => {
-  test('is given the addresses by its standard input, and read as it goes', async () => {
+  test('receives the addresses on standard input, and its output is parsed while it runs', async () => {
     const path = program(printing(start + up + end));
     const { hosts, counts, end: ended } = await scan(withNmap(path));
     expect(ended).toEqual({ outcome: 'completed' });
@@ -122,7 +122,7 @@ describe('a program', () => {
     expect(readFileSync(`${path}.args`, 'utf8')).toContain('-p 22,80 --max-rate 1000');
   });
 
-  test('is run once more for IPv6', async () => {
+  test('runs a second time for IPv6', async () => {
     const path = program(printing(start + end));
     expect((await scan(withNmap(path, ['127.0.0.1', '::1']))).end).toEqual({ outcome: 'completed' });
     expect(readFileSync(`${path}.args`, 'utf8')).toContain('-6');
@@ -133,28 +133,28 @@ describe('a program', () => {
     ['fails', 'echo "no route to you" >&2; exit 1', 'no route to you'],
     ['prints no XML', 'cat >/dev/null; echo hello', 'outside of root'],
     [
-      'says that it failed',
+      'reports a failure',
       printing(`${start}<runstats><finished exit="error" errormsg="bad luck"/></runstats></nmaprun>`),
       'bad luck',
     ],
-    ['ends too soon', printing(start + up), 'nmap failed'],
+    ['ends early', printing(start + up), 'nmap failed'],
   ])('that %s makes the scan fail', async (_what, script, message) => {
     const { end: ended } = await scan(withNmap(program(script)));
     expect(ended).toMatchObject({ outcome: 'failed', error: expect.stringContaining(message) });
   });
 
-  test('that prints without end is killed', async () => {
+  test('with endless output is killed', async () => {
     const path = program('echo $$ > "$0.pid"; echo "<a>"; exec yes "<b/>"');
     const { end: ended } = await scan(withNmap(path), { maxNmapOutputBytes: 100_000 });
     expect(ended).toEqual({
       outcome: 'failed',
-      error: expect.stringContaining('more than it may'),
+      error: expect.stringContaining('more than the limit'),
       limit: 'maxNmapOutputBytes',
     });
     expect(() => process.kill(Number(readFileSync(`${path}.pid`, 'utf8')), 0)).toThrow(/ESRCH/);
   });
 
-  test('that is not there makes the scan fail', async () => {
+  test('that is missing makes the scan fail', async () => {
     const { end: ended } = await scan(withNmap('/nonexistent/nmap'));
     expect(ended).toMatchObject({ outcome: 'failed', error: expect.stringContaining('ENOENT') });
   });
@@ -171,7 +171,7 @@ describe('a program', () => {
   });
 });
 
-test('where nmap is', () => {
+test('finds the path of nmap', () => {
   const path = program('exit 0');
   expect(findNmap('off', join(path, '..'))).toBeUndefined();
   expect(findNmap('auto', `relative:/nonexistent:${join(path, '..')}`)).toBe(path);
@@ -184,7 +184,7 @@ test('where nmap is', () => {
 
 const installed = findNmap('auto', process.env.PATH ?? '');
 
-test.skipIf(installed === undefined)('the real one finds real servers', { timeout: 120_000 }, async () => {
+test.skipIf(installed === undefined)('the real nmap finds real servers', { timeout: 120_000 }, async () => {
   const [ssh, http] = [await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n')), await listen(web('nginx/1.24.0'))];
   const what = job(['127.0.0.1'], [ssh.port, http.port], { engine: 'nmap', nmap: installed! });
   const { hosts, end: ended } = await scan(what);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { probePace } from '../../src/discovery/pace.ts';
 
-/** When probes go out that ask for leave as timers would let them. */
+/** Simulates the times at which probes are sent with imprecise timers. */
 function sent(rate: number, latenesses: readonly number[]): number[] {
   const pace = probePace(rate);
   const times: number[] = [];
@@ -14,7 +14,7 @@ function sent(rate: number, latenesses: readonly number[]): number[] {
   return times;
 }
 
-test('never more than the rate in any second, however late the timers are', () => {
+test('never more than the rate in any second, even with late timers', () => {
   const lateness = fc.oneof(
     fc.constant(0),
     fc.double({ min: 0, max: 5, noNaN: true }),
@@ -33,7 +33,7 @@ test('never more than the rate in any second, however late the timers are', () =
   );
 });
 
-test('with good timers it loses a fiftieth of the rate', () => {
+test('with precise timers it loses two percent of the rate', () => {
   const times = sent(
     500,
     Array.from({ length: 5000 }, () => 0),

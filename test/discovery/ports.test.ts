@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { parsePorts, printPorts } from '../../src/discovery/ports.ts';
 import { ServiceError } from '../../src/errors.ts';
 
-test('lists and ranges, each port once and in order', () => {
+test('parses lists and ranges to distinct ports in order', () => {
   expect(parsePorts('22,80,8000-8003')).toEqual([22, 80, 8000, 8001, 8002, 8003]);
   expect(parsePorts(' 80, 22 ,80,79-81')).toEqual([22, 79, 80, 81]);
   expect(parsePorts('1-65535')).toHaveLength(65_535);
   expect(parsePorts('65535')).toEqual([65_535]);
 });
 
-test('top100 is a hundred ports, and goes with others', () => {
+test('top100 is a hundred ports and can be combined with others', () => {
   const ports = parsePorts('top100');
   expect(ports).toHaveLength(100);
   for (const usual of [21, 22, 23, 25, 53, 80, 110, 139, 143, 443, 445, 993, 3306, 3389, 5900, 8080])
@@ -18,7 +18,7 @@ test('top100 is a hundred ports, and goes with others', () => {
   expect(parsePorts('top100,12345')).toHaveLength(101);
 });
 
-test('anything else is refused by name', () => {
+test('anything else is rejected with the field', () => {
   for (const bad of [
     '',
     ',',
@@ -50,7 +50,7 @@ test('anything else is refused by name', () => {
   }
 });
 
-test('what is printed is read again', () => {
+test('printed ports parse to the same ports', () => {
   expect(printPorts([22, 80, 81, 82, 443])).toBe('22,80-82,443');
   fc.assert(
     fc.property(

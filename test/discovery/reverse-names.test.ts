@@ -13,7 +13,7 @@ const wire = (name: string) =>
     Buffer.of(0),
   ]);
 
-/** A name server (RFC 1035) that gives every address these names; undefined: it never answers. */
+/** A name server (RFC 1035) that returns these names for every address; with undefined it never responds. */
 async function nameServer(names: readonly string[] | undefined) {
   const socket = createSocket('udp4');
   let asked = 0;
@@ -48,7 +48,7 @@ async function nameServer(names: readonly string[] | undefined) {
   return { server: `127.0.0.1:${(socket.address() as AddressInfo).port}`, asked: () => asked };
 }
 
-test('names in their one spelling, without what is none', async () => {
+test('names are normalised, and invalid ones are left out', async () => {
   const { server } = await nameServer([
     'WWW.Example.ORG',
     'www.example.org',
@@ -59,12 +59,12 @@ test('names in their one spelling, without what is none', async () => {
   expect(await new ReverseNames([server]).of('10.0.0.1')).toEqual(['www.example.org', 'mail.example.org']);
 });
 
-test('at most four of them', async () => {
+test('at most four names are returned', async () => {
   const { server } = await nameServer(Array.from({ length: 9 }, (_, n) => `h${n}.example`));
   expect(await new ReverseNames([server]).of('2001:db8::1')).toHaveLength(4);
 });
 
-test('are asked for by the address backwards', () => {
+test('the name of a reverse lookup has the address in reverse', () => {
   expect(reverseNameOf('192.0.2.10')).toBe('10.2.0.192.in-addr.arpa');
   expect(reverseNameOf('::ffff:192.0.2.10')).toBe('10.2.0.192.in-addr.arpa');
   expect(reverseNameOf('2001:db8::567:89ab')).toBe(
@@ -72,12 +72,12 @@ test('are asked for by the address backwards', () => {
   );
 });
 
-test('none where there are none', async () => {
+test('an unknown address has no names', async () => {
   const { server } = await nameServer([]);
   expect(await new ReverseNames([server]).of('10.0.0.1')).toEqual([]);
 });
 
-test('a name server that never answers is not asked again and again', async () => {
+test('a name server that never responds is not queried repeatedly', async () => {
   const { server, asked } = await nameServer(undefined);
   const names = new ReverseNames([server], 50);
   for (let n = 0; n < 60; n++) expect(await names.of(`10.0.0.${n}`)).toEqual([]);
@@ -85,7 +85,7 @@ test('a name server that never answers is not asked again and again', async () =
   expect(asked()).toBeLessThanOrEqual(32);
 });
 
-test('a cancelled question comes to nothing', async () => {
+test('a cancelled lookup returns no names', async () => {
   const { server } = await nameServer(undefined);
   const names = new ReverseNames([server], 60_000);
   const asked = Array.from({ length: 40 }, (_, n) => names.of(`10.0.0.${n}`));

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { safeHostName, safeText } from '../../src/discovery/safe-text.ts';
 
-test('escape sequences, control characters and direction marks are taken out', () => {
+test('escape sequences, control characters and direction marks are removed', () => {
   expect(safeText('\x1b[31mred\x1b[0m\0 x\r\ny', 100)).toBe('[31mred [0m x y');
   expect(safeText('a\u202egpj.exe\u200b', 100)).toBe('agpj.exe');
   expect(safeText(' \t\n\0', 100)).toBeUndefined();
   expect(safeText('', 100)).toBeUndefined();
 });
 
-test('whatever comes, it is short, well-formed, and of one line', () => {
+test('any text becomes short, well-formed and one line', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary', maxLength: 300 }),
@@ -26,7 +26,7 @@ test('whatever comes, it is short, well-formed, and of one line', () => {
   );
 });
 
-test('names of hosts are such', () => {
+test('host names are validated', () => {
   expect(safeHostName('WWW.Example.ORG.')).toBe('www.example.org');
   expect(safeHostName('_dmarc.a-b.c')).toBe('_dmarc.a-b.c');
   for (const bad of [

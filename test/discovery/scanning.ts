@@ -20,7 +20,7 @@ export interface Scanned {
   readonly end: ScanEnd;
 }
 
-/** All news until the end. */
+/** Collects all news until the end. */
 export async function follow(scanner: Scanner): Promise<Scanned> {
   const hosts: FoundHost[] = [];
   for (;;) {
@@ -30,7 +30,7 @@ export async function follow(scanner: Scanner): Promise<Scanned> {
   }
 }
 
-/** A scanner in this thread. No name server is asked but the given one. */
+/** A scanner in this thread that queries only the given name server. */
 export function scanner(options: ScannerOptions = {}): Scanner {
   const opened = openScanner({ nameServers: ['127.0.0.1:9'], ...options });
   onTestFinished(() => opened.cancel());

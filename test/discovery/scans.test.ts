@@ -13,7 +13,7 @@ import { greeter, type Listening, listen, tarpit } from './servers.ts';
 interface Queue extends Opened {
   readonly scans: Scans;
   readonly updates: ScanUpdate[];
-  /** Resolves with the scan once it is over. */
+  /** Resolves with the scan when it has ended. */
   over(id: string): Promise<Scan>;
 }
 
@@ -60,11 +60,11 @@ const codeOf = (promise: Promise<unknown>) =>
     (error: unknown) => (error instanceof ServiceError ? error.code : error),
   );
 
-/** Takes long: a host that answers nothing takes its share of the rate. */
+/** A long scan: silent hosts consume the rate. */
 const endless: ScanInput = { targets: ['127.9.0.0/16'], ports: '1-200', rate: 50 };
 
 describe('a scan', () => {
-  test('goes from queued over running to completed, each state stored and told of', async () => {
+  test('goes from queued over running to completed, with each state stored and published', async () => {
     const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const { scans, updates, over, reader } = queue();
     const begun = await scans.start(at(server), 'ana');
@@ -86,7 +86,7 @@ describe('a scan', () => {
     expect(scans.current()).toEqual({ id: begun.id, ...done });
   });
 
-  test('finds assets and services, and what is closed the next time', async () => {
+  test('finds assets and services, and closed services in the next scan', async () => {
     const [stays, goes] = [await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n')), await listen(tarpit())];
     const { scans, over, reader } = queue();
     const input: ScanInput = { targets: ['127.0.0.1'], ports: `${stays.port},${goes.port}` };
@@ -113,7 +113,7 @@ describe('a scan', () => {
     expect(services).toContainEqual(expect.objectContaining({ port: goes.port, state: 'closed' }));
   });
 
-  test('waits for the one before it', async () => {
+  test('waits for the previous one', async () => {
     const [slow, quick] = [await listen(tarpit()), await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'))];
     const { scans, updates, over } = queue();
     const ids = [(await scans.start(at(slow), 'a')).id, (await scans.start(at(quick), 'b')).id];
@@ -125,7 +125,7 @@ describe('a scan', () => {
 });
 
 describe('cancelled', () => {
-  test('while it waits it never begins', async () => {
+  test('while queued, it never starts', async () => {
     const server = await listen(tarpit());
     const { scans, updates, over } = queue();
     const [first, second] = [await scans.start(endless, 'a'), await scans.start(at(server), 'b')];
@@ -142,7 +142,7 @@ describe('cancelled', () => {
     expect(server.accepted).toBe(0);
   });
 
-  test('only when that can be stored', async () => {
+  test('only if that can be stored', async () => {
     const parts = opened();
     let full = false;
     const { scans, over } = queue(
@@ -169,7 +169,7 @@ describe('cancelled', () => {
     expect((await over(second.id)).status).toBe('cancelled');
   });
 
-  test('while it runs, and the next one runs', async () => {
+  test('while running, and the next one runs', async () => {
     const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const { scans, over } = queue();
     const running = await scans.start(endless, 'a');
@@ -185,7 +185,7 @@ describe('cancelled', () => {
 });
 
 describe('a restart', () => {
-  test('in the midst of a scan: it failed, and what was queued runs', async () => {
+  test('during a scan marks it as failed and runs the queued ones', async () => {
     const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const parts = opened();
     const before: StoredScan = {
@@ -227,10 +227,10 @@ describe('a restart', () => {
     expect(parts.reader.unfinishedScans()).toEqual([]);
   });
 
-  test('leaves what was found so far, as of the last progress that was stored', async () => {
+  test('keeps the findings of the last stored progress', async () => {
     const open = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const { scans, reader } = queue();
-    // One after the other, five a second.
+    // One after the other, five per second.
     const { id } = await scans.start({ targets: ['127.0.0.0/25'], ports: String(open.port), rate: 5 }, 'ana');
     const found = () => reader.getScan(id)?.result;
     while (reader.getScan(id)?.status !== 'running') await delay(5);
@@ -240,7 +240,7 @@ describe('a restart', () => {
     await scans.close();
   });
 
-  test('that is orderly says so at once, and leaves what waits', async () => {
+  test('that is orderly marks the scan immediately and keeps the queue', async () => {
     const { scans, reader, ...parts } = queue();
     const [running, waiting] = [await scans.start(endless, 'a'), await scans.start(endless, 'b')];
     while (reader.getScan(running.id)?.status !== 'running') await delay(10);
@@ -255,8 +255,8 @@ describe('a restart', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('a scanner that dies fails its scan; the next one gets another', async () => {
+describe('errors', () => {
+  test('a scanner that dies fails its scan; the next scan gets a new one', async () => {
     const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     let opens = 0;
     const { scans, over } = queue({
@@ -275,7 +275,7 @@ describe('what goes wrong', () => {
     expect(opens).toBe(2);
   });
 
-  test('results that cannot be stored are tried again, and then the scan failed', async () => {
+  test('storing results is retried before the scan fails', async () => {
     const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const parts = opened();
     let tries = 0;
@@ -301,7 +301,7 @@ describe('what goes wrong', () => {
     });
   });
 
-  test('too many wait, or too many are begun within a minute', async () => {
+  test('too many queued scans, or too many started within a minute', async () => {
     const reached: string[] = [];
     let now = 0;
     const { scans } = queue({ now: () => now, limitReached: (limit) => reached.push(limit) });
@@ -316,7 +316,7 @@ describe('what goes wrong', () => {
     expect(reached).toEqual(['maxScansPerMinute', 'maxQueuedScans']);
   });
 
-  test('what may not be scanned is refused by name, and not remembered', async () => {
+  test('an invalid scan is rejected with the field and not stored', async () => {
     const reached: string[] = [];
     const { scans, reader } = queue({ limitReached: (limit) => reached.push(limit) });
     const field = (input: ScanInput) =>

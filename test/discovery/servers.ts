@@ -8,12 +8,12 @@ import type { Pair } from '../http/tls-certificates.ts';
 
 export interface Listening {
   readonly port: number;
-  /** Connections that were taken. */
+  /** Number of accepted connections. */
   accepted: number;
   close(): Promise<void>;
 }
 
-/** A real server on loopback, ended with its connections when the test is. */
+/** A real server on loopback, closed with its connections at the end of the test. */
 export async function listen(server: Server, host = '127.0.0.1', port = 0): Promise<Listening> {
   const sockets = new Set<Socket>();
   const listening = {
@@ -38,13 +38,13 @@ export async function listen(server: Server, host = '127.0.0.1', port = 0): Prom
 
 export const plain = (answer: (socket: Socket) => void): Server => createServer(answer);
 
-/** Says something at once. */
+/** Sends a greeting immediately. */
 export const greeter = (greeting: string | Buffer): Server => plain((socket) => void socket.write(greeting));
 
-/** Takes connections and never says a word. */
+/** Accepts connections and never sends anything. */
 export const tarpit = (): Server => plain(() => undefined);
 
-/** Sends without end, as quickly as it is read. */
+/** Sends endlessly, as fast as the peer reads. */
 export function flood(): Server {
   const chunk = Buffer.alloc(65_536, 'A');
   return plain((socket) => {
@@ -56,7 +56,7 @@ export function flood(): Server {
   });
 }
 
-/** A byte now and then, without end. */
+/** Sends single bytes endlessly. */
 export const drip = (everyMs: number): Server =>
   plain((socket) => {
     const timer = setInterval(() => socket.write('x'), everyMs);
@@ -77,7 +77,7 @@ export const secureGreeter = ({ cert, key }: Pair, greeting: string): Server =>
     (socket) => void socket.write(greeting),
   ) as unknown as Server;
 
-/** A port that nothing listens on: one that was free a moment ago. */
+/** A port without a listener: one that was free a moment ago. */
 export async function closedPort(): Promise<number> {
   const { port, close } = await listen(tarpit());
   await close();

@@ -9,7 +9,7 @@ const hosts = (targets: readonly string[], allowed: readonly string[] = everywhe
   ...addressesOf(parseTargets(targets, allowed)),
 ];
 
-/** The field that is refused, or undefined. */
+/** Returns the invalid field, or undefined. */
 function refused(targets: readonly string[], allowed: readonly string[] = everywhere): unknown {
   try {
     parseTargets(targets, allowed);
@@ -22,7 +22,7 @@ function refused(targets: readonly string[], allowed: readonly string[] = everyw
 }
 
 describe('targets', () => {
-  test('are addresses and blocks, without the network and broadcast address of a block of IPv4', () => {
+  test('are addresses and blocks, without the network and broadcast address of an IPv4 block', () => {
     expect(hosts(['10.0.0.0/30'])).toEqual(['10.0.0.1', '10.0.0.2']);
     expect(hosts(['10.0.0.0/31'])).toEqual(['10.0.0.0', '10.0.0.1']);
     expect(hosts(['10.0.0.7/32', '10.0.0.7'])).toEqual(['10.0.0.7']);
@@ -43,7 +43,7 @@ describe('targets', () => {
     expect(refused(['::ffff:10.0.0.1'], ['127.0.0.0/8', '::/0'])).toBe('targets.0');
   });
 
-  test('are refused by name where they are none', () => {
+  test('are rejected with the field if invalid', () => {
     for (const bad of [
       '',
       'host',
@@ -59,7 +59,7 @@ describe('targets', () => {
       expect(refused(['127.0.0.1', bad]), bad).toBe('targets.1');
   });
 
-  test('are refused outside of the allowed networks, half outside too', () => {
+  test('are rejected if wholly or partly outside the allowed networks', () => {
     const allowed = ['127.0.0.0/8', '::1/128', '10.0.0.0/25', '10.0.0.128/25'];
     expect(refused(['127.0.0.1', '10.0.0.0/24', '::1'], allowed)).toBeUndefined();
     expect(refused(['10.0.0.0/23'], allowed)).toBe('targets.0');
@@ -69,7 +69,7 @@ describe('targets', () => {
     expect(refused(['127.0.0.1'], [])).toBe('targets.0');
   });
 
-  test('are single hosts', () => {
+  test('are unicast addresses', () => {
     for (const bad of [
       '224.0.0.1',
       '255.255.255.255',
@@ -83,7 +83,7 @@ describe('targets', () => {
       expect(refused([bad]), bad).toBe('targets.0');
   });
 
-  test('are at most so many', () => {
+  test('are limited in number', () => {
     expect(limits.maxScanHosts).toBe(65_536);
     expect(refused(['10.0.0.0/16', '10.1.0.1', '10.1.0.2'])).toBeUndefined();
     expect(refused(['10.0.0.0/16', '10.1.0.1', '10.1.0.2', '10.1.0.3'])).toBe('targets.3');
@@ -92,7 +92,7 @@ describe('targets', () => {
     expect(refused(Array.from({ length: limits.maxScanTargets }, () => '10.0.0.0/16'))).toBeUndefined();
   });
 
-  test('whatever is given, each address comes once, in order, and was asked for', () => {
+  test('any targets result in distinct requested addresses in order', () => {
     const block = fc
       .tuple(fc.nat(255), fc.integer({ min: 24, max: 32 }))
       .map(([n, length]) => `10.0.0.${n}/${length}`);

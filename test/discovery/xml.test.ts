@@ -37,7 +37,7 @@ test('elements and attributes', () => {
   expect(read([document])).toEqual(wanted);
 });
 
-test('in whatever pieces it comes', () => {
+test('in any chunks', () => {
   expect(read([...document])).toEqual(wanted);
   fc.assert(
     fc.property(fc.array(fc.nat(document.length), { maxLength: 8 }), (cuts) => {
@@ -51,7 +51,7 @@ test('references to control characters, which nmap writes for bytes of a banner'
   expect(read(['<a b="&#x1;&#x1b;"/>'])[0]).toEqual(['a', { b: '\u0001\u001b' }]);
 });
 
-describe('refused', () => {
+describe('rejected', () => {
   test.each([
     ['<!DOCTYPE a [<!ENTITY x "y">]><a/>'],
     ['<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a b="&x;"/>'],
@@ -83,7 +83,7 @@ describe('refused', () => {
     expect(() => read([text])).toThrow(XmlError);
   });
 
-  test('any text gives events or a refusal', () => {
+  test('any text results in events or an error', () => {
     const part = fc.constantFrom(
       '<',
       '>',

@@ -83,7 +83,7 @@ test('a crash in the midst of a scan: it failed, and what was queued runs', asyn
   await begin();
   expect(await get(running)).toMatchObject({
     status: 'failed',
-    error: 'cut short by a restart',
+    error: 'interrupted by a restart',
     result: { hosts_up: expect.any(Number), assets_created: expect.any(Number) },
   });
   expect(await until(queued, isOver)).toMatchObject({ status: 'completed', result: { services_found: 1 } });
@@ -94,7 +94,7 @@ test('a stop in the midst of a scan ends it, and the process', async () => {
   await until(running, underWay);
   expect(await service.stop()).toBe(0);
   await begin();
-  expect(await get(running)).toMatchObject({ status: 'failed', error: 'cut short by a restart' });
+  expect(await get(running)).toMatchObject({ status: 'failed', error: 'interrupted by a restart' });
   const { body } = await call(service, 'getScanStatus', { token });
   expect((body as One).data.id).toBe(running);
 });

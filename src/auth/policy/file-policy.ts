@@ -23,7 +23,7 @@ import { type PreparedRules, prepareRulesFile, readRulesFile } from './rules-fil
 import { startingRules } from './starting-rules.ts';
 
 const system: Actor = { id: 'system', name: 'system' };
-const nobody: readonly Role[] = [];
+const noRoles: readonly Role[] = [];
 
 /**
  * Milliseconds between attempts to finish a change. A lost thread has restarted by then; a full disk may take
@@ -82,7 +82,7 @@ export class FilePolicy implements AccessPolicy {
   }
 
   accessOf(operation: OperationId): 'public' | readonly Role[] {
-    return this.#table.get(operation) ?? nobody;
+    return this.#table.get(operation) ?? noRoles;
   }
 
   contradictions(): string[] {

@@ -42,16 +42,16 @@ const tags = list(line('A tag.', { minLength: 1, maxLength: 100 }), 'Free labels
   maxItems: maxTags,
 });
 /**
- * `none` and `heard` say what an empty text means; `heard` is for attributes that are also discovered in
+ * `ifEmpty` and `ifDiscovered` say what an empty text means; `ifDiscovered` is for attributes that are also discovered in
  * traffic.
  */
-const described = (none: string, heard: string) => ({
-  os: optional(line(`Operating system${heard}.`, words)),
-  vendor: optional(line(`Vendor of the device${heard}.`, words)),
-  owner: optional(line(`Owner of the asset${none}.`, words)),
-  notes: optional(lines(`Free text${none}.`, { maxLength: maxNotesLength })),
+const described = (ifEmpty: string, ifDiscovered: string) => ({
+  os: optional(line(`Operating system${ifDiscovered}.`, words)),
+  vendor: optional(line(`Vendor of the device${ifDiscovered}.`, words)),
+  owner: optional(line(`Owner of the asset${ifEmpty}.`, words)),
+  notes: optional(lines(`Free text${ifEmpty}.`, { maxLength: maxNotesLength })),
 });
-const unsaid = '; empty to use the value discovered in traffic';
+const emptyMeansDiscovered = '; empty to use the value discovered in traffic';
 
 export const Asset = shape('Asset', {
   name,
@@ -84,8 +84,8 @@ const settable = {
   mac_addresses: optional(
     list(mac('A unicast MAC address.'), 'MAC addresses, in any common notation.', most),
   ),
-  hostnames: optional(list(hostname('A host name.'), `Host names${unsaid}.`, most)),
-  ...described('; empty to remove it', unsaid),
+  hostnames: optional(list(hostname('A host name.'), `Host names${emptyMeansDiscovered}.`, most)),
+  ...described('; empty to remove it', emptyMeansDiscovered),
   criticality: optional(criticality),
   tags: optional(tags),
   state: optional(state),

@@ -26,7 +26,7 @@ export const DnsAnswer = part(
 export type DnsAnswer = Static<typeof DnsAnswer>;
 
 /** Attributes that native input can set; the service determines the others. */
-const told = {
+const inputAttributes = {
   timestamp: timestamp('Time of the query, or of the response if only that was seen.'),
   src_ip: address('Address of the client, also for a response.'),
   src_port: optional(between(0, 65535, 'Port of the client.')),
@@ -55,7 +55,7 @@ const told = {
 };
 
 export const DnsEvent = shape('DnsEvent', {
-  ...told,
+  ...inputAttributes,
   registered_domain: optional(text('Registrable part of the name (public suffix list).')),
   source: oneOf(eventSources, { description: 'Format in which the event was received.' }),
   severity: severity('Highest severity of the findings on the event, else informational.'),
@@ -78,7 +78,7 @@ export const DnsEventInput = shape('DnsEventInput', {
       'Identifier of the event. A second event with the same id from the same sensor is a duplicate. The service assigns an id if it is absent or was used by another sensor.',
     ),
   ),
-  ...told,
+  ...inputAttributes,
   severity: optional(severity('Defaults to informational.')),
 });
 export type DnsEventInput = Static<typeof DnsEventInput>;

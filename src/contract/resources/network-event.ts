@@ -12,7 +12,7 @@ const sent = (who: string) =>
   );
 
 /** Attributes that native input can set; the service determines the others. */
-const told = {
+const inputAttributes = {
   timestamp: timestamp('Start of the connection.'),
   duration_ms: optional(real('Time from the first to the last packet, in milliseconds.', { minimum: 0 })),
   src_ip: address('Address of the originator.'),
@@ -49,7 +49,7 @@ const told = {
 };
 
 export const NetworkEvent = shape('NetworkEvent', {
-  ...told,
+  ...inputAttributes,
   end_time: optional(timestamp('End of the connection: start plus duration.')),
   app_protocol_stored: optional(
     text(
@@ -78,7 +78,7 @@ export const NetworkEventInput = shape('NetworkEventInput', {
       'Identifier of the event. A second event with the same id from the same sensor is a duplicate. The service assigns an id if it is absent or was used by another sensor.',
     ),
   ),
-  ...told,
+  ...inputAttributes,
   severity: optional(severity('Defaults to informational.')),
 });
 export type NetworkEventInput = Static<typeof NetworkEventInput>;
