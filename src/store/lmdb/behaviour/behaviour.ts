@@ -80,6 +80,8 @@ export class Behaviour implements FlowFold {
   #setBackAt: number | undefined;
   /** Which part of event time, of `judgedMs`, the newest events are of. */
   #judgedTo = Number.NEGATIVE_INFINITY;
+  /** The newest part of event time before which alerts of what goes on were refreshed. */
+  #refreshedTo = Number.NEGATIVE_INFINITY;
 
   constructor(options: BehaviourOptions) {
     this.#options = options;
@@ -98,7 +100,7 @@ export class Behaviour implements FlowFold {
   flow(fact: Readonly<FlowFact>): void {
     if (this.#isOfAnotherTime(fact.first)) {
       this.#tellFlows();
-      this.#conclude();
+      this.#concludeTime();
     }
     const seq = this.#flows.add(fact);
     if (seq % judgedEvery === 0) {
@@ -118,7 +120,7 @@ export class Behaviour implements FlowFold {
     this.#lookup.begin(block);
     for (let row = from; row < to; row++) {
       this.#lookup.row(row);
-      if (this.#isOfAnotherTime(this.#lookup.time)) this.#conclude();
+      if (this.#isOfAnotherTime(this.#lookup.time)) this.#concludeTime();
       this.#tellLookup();
       if (this.#lookup.seq % judgedEvery === 0) this.#conclude();
     }
@@ -243,9 +245,17 @@ export class Behaviour implements FlowFold {
     this.#conclude();
   }
 
-  #conclude(): void {
+  /** Refreshes at the same event times however fast events come; only once each, as refreshing costs much more. */
+  #concludeTime(): void {
+    const isBelievable = this.#judgedTo * judgedMs <= this.#received + limits.maxClockLeadMs;
+    const isNewest = isBelievable && this.#judgedTo > this.#refreshedTo;
+    if (isNewest) this.#refreshedTo = this.#judgedTo;
+    this.#conclude(isNewest);
+  }
+
+  #conclude(isAtNewTime = false): void {
     const began = performance.now();
-    const refreshes = !this.#isRecalling && began >= this.#refreshAt;
+    const refreshes = !this.#isRecalling && (isAtNewTime || began >= this.#refreshAt);
     this.#judge(refreshes, (detector) => (sighted, due) => {
       if (this.#isRecalling) return;
       const { ids, sensors } = this.#shownBy(sighted.events);
