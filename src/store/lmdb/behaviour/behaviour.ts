@@ -82,6 +82,8 @@ export class Behaviour implements FlowFold {
   #setBackAt: number | undefined;
   /** The part of event time, in units of `judgedMs`, of the newest events. */
   #judgedTo = Number.NEGATIVE_INFINITY;
+  /** The newest part of event time before which alerts of what goes on were refreshed. */
+  #refreshedTo = Number.NEGATIVE_INFINITY;
 
   constructor(options: BehaviourOptions) {
     this.#options = options;
@@ -100,7 +102,7 @@ export class Behaviour implements FlowFold {
   flow(fact: Readonly<FlowFact>): void {
     if (this.#isOfAnotherTime(fact.first)) {
       this.#tellFlows();
-      this.#conclude();
+      this.#concludeTime();
     }
     const seq = this.#flows.add(fact);
     if (seq % judgedEvery === 0) {
@@ -120,7 +122,7 @@ export class Behaviour implements FlowFold {
     this.#lookup.begin(block);
     for (let row = from; row < to; row++) {
       this.#lookup.row(row);
-      if (this.#isOfAnotherTime(this.#lookup.time)) this.#conclude();
+      if (this.#isOfAnotherTime(this.#lookup.time)) this.#concludeTime();
       this.#tellLookup();
       if (this.#lookup.seq % judgedEvery === 0) this.#conclude();
     }
@@ -255,9 +257,17 @@ export class Behaviour implements FlowFold {
     this.#conclude();
   }
 
-  #conclude(): void {
+  /** Refreshes at the same event times however fast events come; only once each, as refreshing costs much more. */
+  #concludeTime(): void {
+    const isBelievable = this.#judgedTo * judgedMs <= this.#received + limits.maxClockLeadMs;
+    const isNewest = isBelievable && this.#judgedTo > this.#refreshedTo;
+    if (isNewest) this.#refreshedTo = this.#judgedTo;
+    this.#conclude(isNewest);
+  }
+
+  #conclude(isAtNewTime = false): void {
     const began = performance.now();
-    const refreshes = !this.#isRecalling && began >= this.#refreshAt;
+    const refreshes = !this.#isRecalling && (isAtNewTime || began >= this.#refreshAt);
     this.#judge(refreshes, (detector) => (sighted, due) => {
       const { ids, sensors } = this.#shownBy(sighted);
       const finding = behaviourFinding(detector.card, sighted, this.#isRecalling ? 'grown' : due);
