@@ -45,7 +45,7 @@ function nodeOf(token: Tokens.Generic, page: string): MarkdownNode[] {
     case 'codespan':
       return element('code', decoded(token.text));
     case 'code':
-      return element('pre', ['code', {}, token.text]);
+      return [['pre', { tabindex: '0' }, ['code', {}, token.text]]];
     case 'list':
       return element(
         token.ordered ? 'ol' : 'ul',
@@ -54,11 +54,14 @@ function nodeOf(token: Tokens.Generic, page: string): MarkdownNode[] {
         ),
       );
     case 'table':
-      return element(
-        'table',
-        ['thead', {}, rowOf('th', token.header, page)],
-        ['tbody', {}, ...token.rows.map((row: Tokens.TableCell[]) => rowOf('td', row, page))],
-      );
+      return [
+        [
+          'table',
+          { tabindex: '0' },
+          ['thead', {}, rowOf('th', token.header, page)],
+          ['tbody', {}, ...token.rows.map((row: Tokens.TableCell[]) => rowOf('td', row, page))],
+        ],
+      ];
     case 'link':
       return linked(token.href, children(), page);
     case 'text':

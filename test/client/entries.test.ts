@@ -137,7 +137,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell'], RegExp])
     'a duplicate entry',
     '/tile/entries/001.p/44',
     (bytes) => bytes.slice(0, lastEntry(bytes, 1)) + bytes.slice(lastEntry(bytes, 2), lastEntry(bytes, 1)),
-    /entry 299/,
+    /entries 298 and 299/,
   ],
   ['HTTP_REFUSED', 'no role', '/tile/entries/001.p/44', () => ({ status: 403, body: '{}' }), /token/],
 ];

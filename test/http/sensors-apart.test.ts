@@ -205,7 +205,9 @@ describe('alerts', () => {
     expect(own).toMatchObject([
       { attributes: { status: 'new', title: 'scan', src_ip: '203.0.113.7', count: 1 } },
     ]);
-    const summaries = (await alertsOf('1:4')).filter(({ attributes }) => /^Flood/.test(attributes.title));
+    const summaries = (await alertsOf('1:4')).filter(({ attributes }) =>
+      /^Alert flood/.test(attributes.title),
+    );
     expect(summaries).toMatchObject([{ attributes: { sensors: [{ id: rogue.id }] } }]);
   });
 

@@ -151,7 +151,7 @@ describe('an alert of its own', () => {
       '203.0.113.2 10.0.0.8 Inval',
       `203.0.113.3 ${crown} Inval`,
       `undefined ${crown} Inval`,
-      'undefined undefined Flood',
+      'undefined undefined Alert',
     ]);
   });
 
@@ -252,7 +252,7 @@ describe('a flood', () => {
       const alerts = alertsOf(there);
       const most = limits.maxUntimelyAlertsPerRuleWindow + limits.maxAlertsPerHostWindow + 2;
       expect(alerts.length).toBeLessThanOrEqual(most);
-      expect(alerts.filter(({ title }) => title.includes('of other times'))).toHaveLength(1);
+      expect(alerts.filter(({ title }) => title.includes('past or future times'))).toHaveLength(1);
       expect(counted(alerts)).toBe(3000);
     });
 

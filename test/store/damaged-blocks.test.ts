@@ -242,8 +242,8 @@ test('an id whose index entry points to another event is an error, and does not 
     const places = [...index.getRange()].map(({ key, value }) => ({ key, value: Buffer.from(value) }));
     expect(places).toHaveLength(2);
     index.putSync(places[0]!.key, places[1]!.value);
-    expect(() => store.get('network', given[0])).toThrow(/place of event .*1; see \/health/);
-    expect(() => store.resource(given[0])).toThrow(/place of event/);
+    expect(() => store.get('network', given[0])).toThrow(/index entry.*1; see \/health/);
+    expect(() => store.resource(given[0])).toThrow(/index entry/);
     expect(store.get('network', given[1])).toMatchObject({ src_ip: expect.any(String) });
   });
 });

@@ -657,6 +657,7 @@ class LmdbStore implements Store {
 
   #refreshCorrelations(): number | undefined {
     // An alert that is no longer silenced may have to be logged.
+    if (!this.#correlations.isGrowing) return undefined;
     if (!this.#outbox.hasRoom) return limits.alertRefreshMs;
     return this.#correlations.refresh((found) => {
       const merge = new AlertMerge(this.#parts(), this.#alertWindowMs, this.#now());

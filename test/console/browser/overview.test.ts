@@ -34,7 +34,7 @@ test('says how to begin, and leads to events of other times, until the first of 
   await page.waitForURL(/\/docs\?page=shippers/);
   await page.goBack();
   await begin.getByRole('link', { name: 'Issue a token' }).click();
-  await page.getByRole('button', { name: 'Issue a token' }).waitFor();
+  await page.getByRole('button', { name: 'Issue token' }).waitFor();
   await page.goBack();
   await begin.waitFor();
 

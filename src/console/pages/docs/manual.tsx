@@ -10,7 +10,7 @@ export function Manual({ query }: { query: string }) {
   const name = manualPages.has(asked) ? asked : 'first-day';
   return (
     <div class="manual">
-      <nav class="panel manual-pages" aria-label="Pages">
+      <nav class="panel manual-pages" aria-label="Manual pages">
         {pageNames.map((one) => (
           <a
             key={one}

@@ -56,7 +56,7 @@ export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
         ))}
         <Menu
           class="button button-plain"
-          label="Filter by kind"
+          label="Add kind to the filter"
           items={() =>
             entryKinds
               .filter((kind) => !kinds.includes(kind))

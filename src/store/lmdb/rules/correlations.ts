@@ -88,10 +88,14 @@ export class Correlations {
     return fired.map((one) => this.#found(one));
   }
 
+  /** Whether alerts of what goes on wait for a refresh. Reads nothing from the database. */
+  get isGrowing(): boolean {
+    return (this.#correlator?.growing ?? 0) > 0;
+  }
+
   /** Updates figures of ongoing episodes from time to time. Returns milliseconds after which more is due. */
   refresh(raise: (found: readonly FoundInEvents[]) => void): number | undefined {
     const correlator = this.#ready();
-    if (correlator.growing === 0) return undefined;
     const began = performance.now();
     if (began >= this.#refreshAt) {
       raise(correlator.refresh(limits.refreshedKeys).map((one) => this.#found(one)));
