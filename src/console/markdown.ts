@@ -35,7 +35,8 @@ function nodeOf(token: Tokens.Generic, page: string): MarkdownNode[] {
   const element = (tag: string, ...nodes: MarkdownNode[]): MarkdownNode[] => [[tag, {}, ...nodes]];
   switch (token.type) {
     case 'heading':
-      return element(`h${token.depth}`, ...children());
+      // The title of the console page is the only h1.
+      return element(`h${token.depth + 1}`, ...children());
     case 'paragraph':
       return element('p', ...children());
     case 'strong':

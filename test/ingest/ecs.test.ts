@@ -250,7 +250,7 @@ describe('a record of a sensor’s in ECS', () => {
     expect(answer).toMatchObject({ accepted: 1, ignored: 1, rejected: 0 });
     expect(sightings.map(({ at: _, ...told }) => told)).toEqual([
       { kind: 'service', ip: '10.0.0.1', port: 53, transport: 'udp', name: 'dns' },
-      { kind: 'name', ip: '10.0.0.9', name: 'intra.example', from: 'tls' },
+      { kind: 'name', ip: '10.0.0.9', name: 'intra.example', from: 'tls', clients: ['10.0.0.5'] },
     ]);
   });
 });
