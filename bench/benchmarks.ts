@@ -26,6 +26,7 @@ export const benchmarks = {
   rpc: () => import('./rpc.ts'),
   auth: () => import('./auth.ts'),
   sigma: () => import('./sigma.ts'),
+  'hostile-rules': () => import('./hostile-rules.ts'),
   peers: () => import('./peers.ts'),
   console: () => import('./console.ts'),
   soak: () => import('./soak.ts'),

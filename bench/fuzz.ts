@@ -5,7 +5,7 @@
  * error, memory that goes on growing, and anything left behind. FUZZ_SECONDS is how long it takes, FUZZ_SEED where its choices begin.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { rssAnonMiB, type Service, startService, tokenFor } from '../scripts/service.ts';
+import { rssAnonMiB, type Service, startService } from '../scripts/service.ts';
 import { Fuzzer } from './fuzz/fuzzer.ts';
 import { type BenchRow, rowsAbout } from './result.ts';
 
@@ -23,8 +23,11 @@ export async function run(seconds = Number(FUZZ_SECONDS), seed = Number(FUZZ_SEE
   const fuzzer = await Fuzzer.start(service, seed);
   const began = performance.now();
   const elapsedS = () => (performance.now() - began) / 1000;
-  const ingest = ingestBeside(service, await tokenFor(service, 'sensor'), () => elapsedS() < seconds);
-  const fuzzing = fuzzer.run(seconds * 1000);
+  const ingest = ingestBeside(service, await fuzzer.tokenFor('sensor'), () => elapsedS() < seconds);
+  // What failed first is told with what the service said of it.
+  const fuzzing = fuzzer.run(seconds * 1000).catch((error: unknown) => {
+    throw new Error(service.output.slice(-20).join('\n'), { cause: error });
+  });
   for (const share of [0.1, 0.5, 1]) {
     await pause(1000 * (share * seconds - elapsedS()));
     samples.push(row(`memory after ${share * 100} %`, Math.round(rssAnonMiB(service.pid)), 'MiB RssAnon'));

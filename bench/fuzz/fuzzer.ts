@@ -57,6 +57,11 @@ export class Fuzzer {
     return fuzzer;
   }
 
+  /** A token that no request of the fuzzer revokes. */
+  tokenFor(role: Role): Promise<string> {
+    return this.#issue({ authorization: `Bearer ${this.#issuer}` }, role);
+  }
+
   /** Exchanges so far. */
   get done(): number {
     return this.#done;
@@ -159,7 +164,9 @@ export class Fuzzer {
   }
 
   async #gauges(): Promise<Map<string, number>> {
-    const text = await (await fetch(`${this.#service.url}/metrics`)).text();
+    // On a connection of its own: kept ones may be closed while the next request is on its way.
+    const headers = { connection: 'close' };
+    const text = await (await fetch(`${this.#service.url}/metrics`, { headers })).text();
     const lines = text.matchAll(/^(candor_[^\s{]+(?:\{.*\})?) (\S+)$/gm);
     return new Map(Array.from(lines, ([, name, value]) => [name!, Number(value)]));
   }
