@@ -216,7 +216,9 @@ export class Correlator {
   }
 
   /** @param grown - whether episodes that only grew are reported as well */
-  #report(running: Running, group: Group, grown: boolean, fired: Fired[]): void {
+  #report(running: Running, group: Group, always: boolean, fired: Fired[]): void {
+    // A new episode may join the alert of one before it, whose final figures must be there first.
+    const grown = always || group.changed.some(({ told }) => told === 0);
     if (grown) group.complete();
     const left: Episode[] = [];
     for (const episode of group.changed) {

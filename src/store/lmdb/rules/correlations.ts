@@ -96,6 +96,7 @@ export class Correlations {
   /** Updates figures of ongoing episodes from time to time. Returns milliseconds after which more is due. */
   refresh(raise: (found: readonly FoundInEvents[]) => void): number | undefined {
     const correlator = this.#ready();
+    if (correlator.growing === 0) return undefined;
     const began = performance.now();
     if (began >= this.#refreshAt) {
       raise(correlator.refresh(limits.refreshedKeys).map((one) => this.#found(one)));
