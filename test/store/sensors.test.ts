@@ -98,7 +98,6 @@ test('an alert in events names the sensors of the latest events between its host
   expect(shown[0]!.count).toBe(2);
   expect(shown[0]!.sensors?.map(({ id }) => id)).toEqual([a, b]);
 });
-})
 
 test('a folder of the previous version continues: its events, ids and alerts stay, and new ones have their sensor', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-older-'));
