@@ -33,7 +33,7 @@ export function readFile(path: string, maxBytes: number): FileContent {
   );
   try {
     const stat = attempt(() => fstatSync(descriptor, { bigint: true }));
-    if (!stat.isFile()) throw new UnreadableFile('no_file', 'it is no file');
+    if (!stat.isFile()) throw new UnreadableFile('no_file', 'it is not a file');
     const bytes = new Uint8Array(maxBytes + 1);
     let length = 0;
     for (let read = -1; read !== 0 && length < bytes.length; length += read)
@@ -50,7 +50,7 @@ export async function readTextFile(path: string, maxBytes: number): Promise<stri
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
     const stat = await file.stat();
-    if (!stat.isFile()) throw new UnreadableFile('no_file', 'it is no file');
+    if (!stat.isFile()) throw new UnreadableFile('no_file', 'it is not a file');
     if (stat.size > maxBytes) throw new UnreadableFile('too_large', `it has more than ${maxBytes} bytes`);
     return await file.readFile('utf8');
   } finally {

@@ -50,8 +50,8 @@ describe.each(['folder', 'pipe', 'zeros'])('a %s', (name) => {
     expect(() => readFile(path(), 10)).toThrow(expect.objectContaining({ problem: 'no_file' })));
 
   test('is refused wherever a setting names it', () => {
-    expect(() => readTlsFiles({ cert: path(), key: path() })).toThrow(/it is no file/);
-    expect(() => loadPolicy(path())).toThrow(/it is no file/);
+    expect(() => readTlsFiles({ cert: path(), key: path() })).toThrow(/it is not a file/);
+    expect(() => loadPolicy(path())).toThrow(/it is not a file/);
     expect(() => readConfigFile({ path: path(), named: true })).toThrow(/wanted a regular file/);
   });
 });

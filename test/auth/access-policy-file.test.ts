@@ -108,7 +108,7 @@ describe('an invalid policy file is rejected with CONFLICT and the reason', () =
     for (const path of [folder, pipe, '/dev/zero'])
       expect(refusalOf(() => readRulesFile(path))).toMatchObject({
         code: 'CONFLICT',
-        details: { reason: 'it is no file' },
+        details: { reason: 'it is not a file' },
       });
   });
 });

@@ -36,7 +36,7 @@ test('settings that name a pipe or a device are refused, and the service goes on
         error: {
           details: {
             field: `settings.${Object.keys(settings)[0]}`,
-            reason: expect.stringContaining('it is no file'),
+            reason: expect.stringContaining('it is not a file'),
           },
         },
       });

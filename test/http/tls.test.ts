@@ -135,7 +135,7 @@ describe.skipIf(withoutOpenssl !== undefined)('with a certificate', () => {
     ],
     ['an authority that is none', 'is a certificate of no authority', () => ({ clientCa: tls.cert })],
     ['an authority that is missing', 'it cannot be read (ENOENT)', (at) => ({ clientCa: at })],
-    ['a folder', 'it is no file', () => ({ clientCa: folder.path })],
+    ['a folder', 'it is not a file', () => ({ clientCa: folder.path })],
     [
       'an endless file',
       'it has more than 2097152 bytes',
