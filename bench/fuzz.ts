@@ -24,7 +24,7 @@ export async function run(seconds = Number(FUZZ_SECONDS), seed = Number(FUZZ_SEE
   const began = performance.now();
   const elapsedS = () => (performance.now() - began) / 1000;
   const ingest = ingestBeside(service, await fuzzer.tokenFor('sensor'), () => elapsedS() < seconds);
-  // What failed first is told with what the service said of it.
+  // The first failure is reported with the last output of the service.
   const fuzzing = fuzzer.run(seconds * 1000).catch((error: unknown) => {
     throw new Error(service.output.slice(-20).join('\n'), { cause: error });
   });

@@ -40,7 +40,7 @@ const inside: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * What is told outside of an error: its own code and message, or what stands for them.
+ * Returns the code, message and details that clients see; internal codes are replaced.
  *
  * @param parameter - the path parameter that names what the request is about: at fault where that was not found
  */

@@ -14,7 +14,7 @@ export const newServiceTerms = {
   rememberedMs: 60 * dayMs,
   /** Servers kept, at some 2 kB with a dozen ports. */
   maxHosts: 4_000,
-  /** Ports of one: what answers on more (a honeypot, a proxy) is not told of. Findings list no more. */
+  /** Ports of one server. A server with more (a honeypot, a proxy) is not reported, and findings list no more. */
   maxPorts: 128,
   /** Ports of all. */
   maxAllPorts: 60_000,

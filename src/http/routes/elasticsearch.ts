@@ -38,7 +38,7 @@ const license = {
   issuer: 'candor',
 };
 
-/** What is not here gets an empty object: it is there, and says nothing. */
+/** Answers by path prefix. Other paths are answered with an empty object. */
 const answers: readonly { readonly under: string; readonly answer: object }[] = [
   { under: '/_license', answer: { license } },
   // Without lifecycle management, shippers write to the index that they are told.
@@ -54,7 +54,7 @@ const answers: readonly { readonly under: string; readonly answer: object }[] = 
     },
   },
   { under: '/_cat/', answer: [{ cluster: 'candor', status: 'green' }] },
-  // Who looks for more nodes stays with this one.
+  // Without nodes, clients that look for others keep using this one.
   { under: '/_nodes', answer: { cluster_name: 'candor', nodes: {} } },
 ];
 

@@ -16,7 +16,7 @@ import type { Services } from '../services.ts';
 
 const passwordLimits = { OVERLOADED: 'maxPasswordChecksInFlight' } as const;
 
-/** What records tell of. It is no enum of the schema, which is itself a part of the table of operations. */
+/** Operations in audit records. The schema cannot list them, because it is part of the table of operations. */
 const recordedOperations: ReadonlySet<unknown> = new Set([...operationIds, severalOperations]);
 
 export const identitiesHandlers = {
@@ -151,7 +151,7 @@ function mayTakeAway(kind: Principal['kind'], { roles, status }: PrincipalUpdate
   return kind === 'user' && (roles !== undefined || (status !== undefined && status !== 'active'));
 }
 
-/** What gives somebody more. To lock a principal out must be possible when the log takes nothing: its entry waits. */
+/** True for changes that grant access. A suspension must work while the log accepts no entries: its entry waits. */
 function mustBeLogged({ roles, status }: PrincipalUpdateInput): boolean {
   return roles !== undefined || status === 'active';
 }

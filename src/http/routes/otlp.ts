@@ -15,7 +15,7 @@ export const otlpHandlers = {
     const { answer, receipt } = await storeBody(context, { ...query, framing });
     const { accepted, rejected, ignored, duplicates } = answer;
     const nothing = accepted + rejected + ignored + duplicates === 0;
-    // Names that are misspelt, as in snake_case, are to be ignored: nobody would ever know.
+    // OTLP requires that unknown names, such as those in snake_case, are ignored. The warning reveals the mistake.
     const warning =
       nothing && encoding === 'json' && length > 2 ? 'the request holds no log records to store' : '';
     const reply = {

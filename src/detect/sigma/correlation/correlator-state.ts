@@ -6,7 +6,7 @@ import { noOrigin, noteOrigin, type Origin } from './origins.ts';
 import type { Plan } from './plan.ts';
 import type { Sample } from './samples.ts';
 
-/** Of this layout. The one before it is read as well. */
+/** Version of this layout. Version 1 is read as well. */
 export const stateVersion = 2;
 
 /** What a correlator remembers, as plain data for msgpack or structured clone. */

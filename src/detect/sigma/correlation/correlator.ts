@@ -261,7 +261,7 @@ export class Correlator {
     group.newHolds = [];
   }
 
-  /** What the window that ends there is to outer correlations. */
+  /** Feeds the window that ends at `end` to the outer correlations. */
   #feed({ linked, plan }: Running, group: Group, end: number, whileMet: boolean): void {
     const value = ({ from, index }: Source): Value =>
       group[from === 'group' ? 'values' : 'carried'][index] ?? null;

@@ -65,7 +65,7 @@ export class Group implements Listener {
   changed: Episode[] = [];
   /** Ends of windows that meet the condition, by time; only where they are watched. */
   readonly holds: number[] = [];
-  /** Those among them that nothing was told of. */
+  /** Ends of windows that were not yet reported to outer correlations. */
   newHolds: number[] = [];
   /** Carried values of the newest input. */
   carried: readonly Value[] = [];
@@ -159,14 +159,14 @@ export class Group implements Listener {
       this.window.trim(keep, (time) => this.#episodeAt(time) !== undefined);
   }
 
-  /** What all inputs of a time share, known to the group or not any more. */
+  /** Returns the ends that all inputs of a time range share, and their senders. */
   originOf(first: number, last: number, known: SharedOrigin = noOrigin): SharedOrigin {
     return this.origins
       .filter((origin) => this.#touches(origin, { first, to: last }))
       .reduce((all, one) => joined(all, one), known);
   }
 
-  /** Of origins. */
+  /** Length of the stretches of time that origins are kept for, in milliseconds. */
   get stretchMs(): number {
     return Math.max(this.plan.spanMs, this.plan.reachMs / stretches);
   }
@@ -247,7 +247,7 @@ export class Group implements Listener {
 
   /** An episode turns out to be part of the one before it. */
   #join(before: Episode, episode: Episode, at: number): void {
-    // What is in both was counted by the one that now begins earlier.
+    // Inputs in both episodes are already counted by `episode`, which now begins earlier.
     const { entries } = this.window;
     const both = entries.inputs(entries.from(episode.from - this.plan.spanMs), entries.after(before.to));
     episode.count += before.count - both;

@@ -5,7 +5,7 @@ import type { Plan } from './plan.ts';
 /** What a group counts as besides its entries and samples, in units of about 16 bytes: 500 bytes. */
 const groupUnits = 32;
 const entryUnits = 2;
-/** Of a sample, an episode and an origin. */
+/** Units of a sample, an episode or an origin. */
 const noteUnits = 8;
 
 /** What all groups of all correlations take, in those units. Its owner is the `Correlator`. */

@@ -39,6 +39,6 @@ export interface Counting {
   counted(value: string | null, rule: number): Counted | undefined;
 }
 
-/** What a type of correlation says of it. */
+/** The part of `Counting` that a type of correlation defines. */
 export type TypeCounting = Pick<Counting, 'monotone' | 'trim' | 'measure' | 'counted'> &
   Partial<Pick<Counting, 'least' | 'enough' | 'weighsInputs'>>;

@@ -7,7 +7,7 @@ export interface Origin {
   senders: readonly string[];
 }
 
-/** What is reported of several stretches together. */
+/** The ends and senders of several stretches together. */
 export type SharedOrigin = Pick<Origin, 'ends' | 'senders'>;
 
 export const noOrigin: SharedOrigin = { ends: undefined, senders: [] };

@@ -56,7 +56,7 @@ export function planOf(linked: LinkedCorrelation, limits: CorrelationLimits): Pl
       monotone: isMonotone(alternatives),
       least: 1,
       enough,
-      // Each timespan is gone through anew.
+      // Each timespan is evaluated from its start.
       keep: Math.max(enough, most / 4),
       window: (entries) => new OrderedWindow(order, entries),
       counted: (_value, rule) => rule,

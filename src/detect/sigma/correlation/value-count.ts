@@ -57,7 +57,7 @@ class ValueShare extends Occurrences implements Measure {
   }
 }
 
-/** Of more different values than are kept, the oldest are forgotten, but never so many that the threshold is missed. */
+/** Drops the oldest distinct values beyond the limit, but never so many that the threshold is missed. */
 export function valueCount({ threshold = {}, timespanMs }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);
   return {
